@@ -1,0 +1,1 @@
+"""Records, protocols, recipes and errors: what every other part stands on."""

@@ -1,0 +1,64 @@
+"""Where in a document a position stands: under which headings, on which pages."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+
+from chunkwise.core.types import Block, Document, Span
+
+
+class Outline:
+    """The headings and pages of one document, looked up by offset in O(log n)."""
+
+    def __init__(self, document: Document) -> None:
+        self._text = document.text
+        self.headings = [
+            # A heading inside a quote or a list heads nothing outside it.
+            block
+            for block in document.blocks
+            if block.kind == "heading" and block.parent < 0
+        ]
+        self._starts = [heading.span.start for heading in self.headings]
+        self._paths: list[tuple[Block, ...]] = []
+        path: tuple[Block, ...] = ()
+        for heading in self.headings:
+            path = (*(above for above in path if above.level < heading.level), heading)
+            self._paths.append(path)
+        self._pages = [block for block in document.blocks if block.kind == "page"]
+        self._page_starts = [page.span.start for page in self._pages]
+        self._page_ends = [page.span.end for page in self._pages]
+
+    def path(self, offset: int) -> tuple[Block, ...]:
+        """Return the headings over `offset`, outermost first. A heading stands under itself."""
+        index = bisect_right(self._starts, offset) - 1
+        return self._paths[index] if index >= 0 else ()
+
+    def path_of(self, span: Span) -> tuple[Block, ...]:
+        """Return the headings over the first text of `span` that is no heading.
+
+        A span of headings alone stands under the last of them.
+        """
+        position = span.start
+        for heading in self.headings[bisect_left(self._starts, position) :]:
+            if heading.span.start >= span.end or self._text[position : heading.span.start].strip():
+                break
+            position = heading.span.end
+        # The end of a heading's line still stands under it; the next text does so too.
+        return self.path(max(span.start, position - 1))
+
+    def above(self, offset: int) -> tuple[Block, ...]:
+        """Return the headings over `offset` that begin before it."""
+        return tuple(heading for heading in self.path(offset) if heading.span.start < offset)
+
+    def pages(self, span: Span) -> tuple[int, ...]:
+        """Return the numbers of the pages that `span` touches."""
+        first = bisect_right(self._page_ends, span.start)
+        last = bisect_left(self._page_starts, span.end)
+        return tuple(page.level for page in self._pages[first:last])
+
+
+@lru_cache(maxsize=4)
+def outline(document: Document) -> Outline:
+    """Return the outline of a document. The last few are kept."""
+    return Outline(document)

@@ -1,0 +1,229 @@
+"""The callables that a user may replace. Anything with the right shape works; nothing inherits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core.errors import RecipeError
+from chunkwise.core.types import Chunk, Document, Drop, Hit, Query, Source, Span
+
+Floats2d: TypeAlias = NDArray[np.float32]
+Role: TypeAlias = Literal["query", "passage"]
+
+Reserve: TypeAlias = Callable[[int], int]
+"""Tokens to leave free in the chunk whose own text starts at an offset."""
+
+Filter: TypeAlias = Mapping[str, str | int | bool | Sequence[str | int | bool]]
+"""Metadata that a hit must carry: a value, or any one of several."""
+
+
+class Reader(Protocol):
+    """Turn bytes into a document. One for each family of formats."""
+
+    def __call__(self, source: Source) -> Document: ...
+
+
+class Segmenter(Protocol):
+    """Partition a text: the spans touch, in order, and cover it."""
+
+    def __call__(self, text: str) -> Sequence[Span]: ...
+
+
+class Ruler(Protocol):
+    """Measure slices of one text in tokens, special tokens not counted."""
+
+    def count(self, start: int, end: int) -> int:
+        """Return the tokens of `text[start:end]`, exactly as if it were encoded alone."""
+        ...
+
+    def fit(self, start: int, budget: int) -> int:
+        """Return the end of a slice from `start` that has at most `budget` tokens, as long as can be found."""
+        ...
+
+    def fit_back(self, end: int, budget: int) -> int:
+        """Return the start of a slice up to `end` that has at most `budget` tokens, as long as can be found."""
+        ...
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Count tokens. Two tokenizers of the same name are equal."""
+
+    @property
+    def name(self) -> str:
+        """The name or path that finds this tokenizer again in a recipe."""
+        ...
+
+    @property
+    def n_special(self) -> int:
+        """How many tokens an encoder adds around every text."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`, special tokens included."""
+        ...
+
+    def measure(self, text: str) -> Ruler:
+        """Encode `text` once and return a ruler over it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """At most `size` tokens of `tokenizer` in what is embedded as one text."""
+
+    size: int
+    tokenizer: Tokenizer
+
+    def __post_init__(self) -> None:
+        if self.size <= self.tokenizer.n_special:
+            raise RecipeError(
+                f"size={self.size} leaves no room for text: {self.tokenizer.name} adds "
+                f"{self.tokenizer.n_special} tokens to every text; try size=200"
+            )
+
+    @property
+    def room(self) -> int:
+        """The tokens that are left for text."""
+        return self.size - self.tokenizer.n_special
+
+
+def no_reserve(start: int) -> int:
+    """Leave nothing free."""
+    return 0
+
+
+class Chunker(Protocol):
+    """Cut a document. A frozen dataclass whose fields are its parameters."""
+
+    @property
+    def budget(self) -> Budget:
+        """What no chunk of this chunker exceeds."""
+        ...
+
+    @property
+    def cuts_units(self) -> bool:
+        """Whether it may cut a table row or a line of code that would have fitted."""
+        ...
+
+    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]: ...
+
+    def dropped(self, document: Document) -> Sequence[Drop]:
+        """Return what this chunker leaves out of every chunk on purpose."""
+        ...
+
+
+class Transform(Protocol):
+    """Change chunks after the cut, inside the budget that they were cut for."""
+
+    def check(self, budget: Budget) -> None:
+        """Raise RecipeError if this transform can't work within `budget`."""
+        ...
+
+    def reserve(self, document: Document, budget: Budget) -> Reserve:
+        """Tell the chunker what to leave free for this transform."""
+        ...
+
+    def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]: ...
+
+
+class Encoder(Protocol):
+    """Turn texts into unit vectors, float32 [n_texts, dim]."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that changes when the vectors do."""
+        ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text that it takes, special tokens included."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a store keeps of one document: its chunks in order, a vector for each, and what it was made from."""
+
+    document_id: str
+    fingerprint: str
+    source: str
+    chunks: tuple[Chunk, ...]
+    vectors: Floats2d
+    meta: Mapping[str, Any]
+
+
+Scored: TypeAlias = tuple[Chunk, float]
+
+
+class Store(Protocol):
+    """Keep chunks and vectors, and find them. Documents are replaced whole or not at all."""
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """What the index was made with: recipe, encoder name, fingerprint, dim. Empty for a new one."""
+        ...
+
+    def describe(self, info: Mapping[str, Any]) -> None:
+        """Write down what a new index is made with."""
+        ...
+
+    def documents(self) -> Mapping[str, tuple[str, str]]:
+        """Return `{document_id: (fingerprint, source)}`."""
+        ...
+
+    def replace(self, entries: Sequence[Entry]) -> None:
+        """Put these documents in place of what was stored under their ids, in one step."""
+        ...
+
+    def delete(self, document_ids: Sequence[str]) -> None:
+        """Remove documents. An id that is not there is no error."""
+        ...
+
+    def finish(self) -> None:
+        """Bring search structures up to date after a batch of changes."""
+        ...
+
+    def count(self) -> int:
+        """Return the number of chunks."""
+        ...
+
+    def chunks(self, document_id: str) -> Sequence[Chunk]:
+        """Return a document's chunks in order."""
+        ...
+
+    def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
+        """Return the `k` chunks of the highest cosine with `vector`, best first."""
+        ...
+
+    def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
+        """Return the `k` chunks of the highest BM25 score for `text`, best first."""
+        ...
+
+
+class Retriever(Protocol):
+    """Find chunks for a question, best first."""
+
+    def __call__(self, query: str, k: int) -> list[Hit]: ...
+
+
+class Metric(Protocol):
+    """Judge the hits of one query."""
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> float: ...

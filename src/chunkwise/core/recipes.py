@@ -1,0 +1,288 @@
+"""Recipes: strategies and transforms by name, as strings that parse back to what printed them.
+
+`structural(size=400) | overlap(sentences=1)` is a `Pipe` of a chunker and a transform. Strings are
+read with `ast` and never evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from chunkwise.core.errors import RecipeError
+from chunkwise.core.protocols import Budget, Chunker, Reserve, Tokenizer, Transform, no_reserve
+from chunkwise.core.types import Chunk, Document, Drop
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Annotate a numeric parameter: the tuner searches `low` to `high`, and `least` is refused below."""
+
+    low: float
+    high: float
+    log: bool = False
+    least: float | None = None
+
+
+STRATEGIES: dict[str, type] = {}
+TRANSFORMS: dict[str, type] = {}
+_named: dict[type, Callable[[str], object]] = {}
+
+
+def strategy(cls: type[T]) -> type[T]:
+    """Register a frozen dataclass as a chunker, named like its class in snake_case.
+
+    It gains checked parameters, a `repr` that is its recipe, `|`, chunks that are told apart by
+    `ordinal`, and what it does not define of `budget`, `dropped` and `cuts_units`.
+    """
+    cut = cls.__call__
+
+    @functools.wraps(cut)
+    def call(self: Any, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+        return numbered(cut(self, document, reserve))
+
+    cls.__call__ = call  # type: ignore[method-assign]
+    if not hasattr(cls, "budget"):
+        cls.budget = property(lambda self: Budget(self.size, self.tokenizer))  # type: ignore[attr-defined]
+    if not hasattr(cls, "dropped"):
+        cls.dropped = lambda self, document: ()  # type: ignore[attr-defined]
+    if not hasattr(cls, "cuts_units"):
+        cls.cuts_units = False  # type: ignore[attr-defined]
+    cls.__or__ = lambda self, other: Pipe(self, (other,))  # type: ignore[attr-defined]
+    return _stage(cls, STRATEGIES)
+
+
+def transform(cls: type[T]) -> type[T]:
+    """Register a frozen dataclass as a transform, named like its class in snake_case."""
+    return _stage(cls, TRANSFORMS)
+
+
+def resolver(kind: type, find: Callable[[str], object]) -> None:
+    """Let a parameter of type `kind` be given by name: `find(name)` returns the value."""
+    _named[kind] = find
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pipe:
+    """A chunker followed by transforms; itself a chunker.
+
+    Every transform tells the chunker what to leave free, so that the whole stays inside the budget.
+    """
+
+    chunker: Chunker
+    transforms: tuple[Transform, ...]
+
+    def __post_init__(self) -> None:
+        for step in self.transforms:
+            step.check(self.budget)
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of the chunker."""
+        return self.chunker.budget
+
+    @property
+    def cuts_units(self) -> bool:
+        """Whether the chunker may cut a row or a line that fits."""
+        return self.chunker.cuts_units
+
+    def dropped(self, document: Document) -> Sequence[Drop]:
+        """Return what the chunker leaves out."""
+        return self.chunker.dropped(document)
+
+    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+        budget = self.budget
+        wishes = [reserve, *(step.reserve(document, budget) for step in self.transforms)]
+        most = budget.room - max(1, budget.room // 8)  # a chunk must bring something of its own
+
+        def free(start: int) -> int:
+            return min(sum(wish(start) for wish in wishes), most)
+
+        chunks: Iterable[Chunk] = self.chunker(document, free)
+        for step in self.transforms:
+            chunks = step(chunks, document, budget)
+        return numbered(chunks)
+
+    def __or__(self, other: Transform) -> Pipe:
+        return Pipe(self.chunker, (*self.transforms, other))
+
+    def __repr__(self) -> str:
+        return " | ".join(repr(stage) for stage in (self.chunker, *self.transforms))
+
+
+def numbered(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Tell equal chunks apart: the first has ordinal 0, the next 1, and so on."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for chunk in chunks:
+        key = (chunk.context, chunk.text)
+        ordinal = seen[key]
+        seen[key] += 1
+        yield chunk if chunk.ordinal == ordinal else replace(chunk, ordinal=ordinal)
+
+
+def parse(recipe: str) -> Chunker:
+    """Read a recipe.
+
+    Raises: RecipeError, which names the part that is wrong and what may have been meant.
+    """
+    try:
+        tree = ast.parse(recipe.strip(), mode="eval").body
+    except (SyntaxError, ValueError) as err:
+        reason = getattr(err, "msg", None) or str(err)
+        raise RecipeError(f"can't read the recipe {recipe!r}: {reason}; try {EXAMPLE!r}") from err
+    stages = [_build(node, STRATEGIES if not i else TRANSFORMS) for i, node in enumerate(_stages(tree))]
+    return Pipe(stages[0], tuple(stages[1:])) if len(stages) > 1 else stages[0]
+
+
+def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
+    """Count with `tokenizer` in every stage that was left at its default one."""
+    if isinstance(chunker, Pipe):
+        return Pipe(with_tokenizer(chunker.chunker, tokenizer), chunker.transforms)
+    field = next((field for field in fields(chunker) if field.name == "tokenizer"), None)  # type: ignore[arg-type]
+    if field is None or getattr(chunker, "tokenizer") != field.default:
+        return chunker
+    return replace(chunker, tokenizer=tokenizer)  # type: ignore[type-var]
+
+
+def with_size(chunker: Chunker, size: int) -> Chunker:
+    """Return the same recipe with another size."""
+    if isinstance(chunker, Pipe):
+        return Pipe(with_size(chunker.chunker, size), chunker.transforms)
+    return replace(chunker, size=size)  # type: ignore[type-var]
+
+
+def parameters(cls: type) -> Mapping[str, tuple[Any, Any, Range | None]]:
+    """Return `{name: (type, default, range)}` of a registered stage."""
+    hints = _hints(cls)
+    return {field.name: (*_split(hints[field.name])[:1], _default(field), _split(hints[field.name])[1]) for field in fields(cls)}
+
+
+EXAMPLE = "structural(size=400) | overlap(sentences=1)"
+
+
+def _stage(cls: type[T], registry: dict[str, type]) -> type[T]:
+    init = cls.__init__
+    signature = inspect.signature(init)
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            given = signature.bind(self, *args, **kwargs).arguments
+        except TypeError as err:
+            raise RecipeError(_misfit(name, cls, args, kwargs, err)) from err
+        hints = _hints(cls)
+        init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
+        if registry is STRATEGIES:
+            self.budget  # noqa: B018 - refuses a size that leaves no room
+
+    cls.__init__ = checked  # type: ignore[method-assign,assignment]
+    cls.__repr__ = _recipe  # type: ignore[method-assign,assignment]
+    cls.recipe_name = name  # type: ignore[attr-defined]
+    registry[name] = cls
+    return cls
+
+
+def _recipe(self: Any) -> str:
+    """Print the first parameter, and every other one that differs from its default."""
+    shown = []
+    for i, field in enumerate(fields(self)):
+        value = getattr(self, field.name)
+        if (i == 0 and value is not None) or value != _default(field):
+            shown.append(f"{field.name}={value.name!r}" if isinstance(value, Tokenizer) else f"{field.name}={value!r}")
+    return f"{self.recipe_name}({', '.join(shown)})"
+
+
+def _default(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return field.default
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls, include_extras=True)
+
+
+def _split(hint: Any) -> tuple[Any, Range | None]:
+    if get_origin(hint) is Annotated:
+        kind, *notes = get_args(hint)
+        return kind, next((note for note in notes if isinstance(note, Range)), None)
+    return hint, None
+
+
+def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
+    """Return the value, a name replaced by what it names; refuse one that the annotation excludes."""
+    kind, bounds = _split(hint)
+    options = get_args(kind) if get_origin(kind) not in (None, Literal) else (kind,)
+    if value is None and type(None) in options:
+        return value
+    if isinstance(value, str):
+        for option in options:
+            if option in _named:
+                return _named[option](value)
+    literals = [choice for option in options if get_origin(option) is Literal for choice in get_args(option)]
+    if literals and value not in literals:
+        raise RecipeError(f"{stage}: {name}={value!r} is not one of {', '.join(map(repr, literals))}{_meant(value, literals)}")
+    numbers = tuple(option for option in options if option in (int, float))
+    if numbers and not literals:
+        allowed = (int, float) if float in numbers else (int,)
+        if isinstance(value, bool) or not isinstance(value, allowed):
+            raise RecipeError(f"{stage}: {name}={value!r} must be a{'n integer' if float not in numbers else ' number'}")
+    if bool in options and not isinstance(value, bool):
+        raise RecipeError(f"{stage}: {name}={value!r} must be True or False")
+    if bounds is not None and bounds.least is not None and value < bounds.least:
+        raise RecipeError(f"{stage}: {name}={value} must be at least {bounds.least:g}; try {name}={bounds.low:g}")
+    return value
+
+
+def _stages(tree: ast.expr) -> list[ast.expr]:
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
+        return [*_stages(tree.left), tree.right]
+    return [tree]
+
+
+def _build(node: ast.expr, registry: Mapping[str, type]) -> Any:
+    call = node if isinstance(node, ast.Call) else ast.Call(func=node, args=[], keywords=[])
+    if not isinstance(call.func, ast.Name):
+        raise RecipeError(f"can't read {ast.unparse(node)!r} as a stage of a recipe; try {EXAMPLE!r}")
+    name = call.func.id
+    if name not in registry:
+        kind, other = ("strategy", TRANSFORMS) if registry is STRATEGIES else ("transform", STRATEGIES)
+        hint = " (it comes first in a recipe)" if name in STRATEGIES else " (it comes after a strategy)" if name in other else ""
+        raise RecipeError(f"no {kind} {name!r}{hint or _meant(name, registry)}; known: {', '.join(sorted(registry))}")
+    values = [_literal(arg, name) for arg in call.args]
+    if any(keyword.arg is None for keyword in call.keywords):
+        raise RecipeError(f"{name}: ** is not allowed in a recipe")
+    return registry[name](*values, **{str(keyword.arg): _literal(keyword.value, name) for keyword in call.keywords})
+
+
+def _literal(node: ast.expr, stage: str) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError) as err:
+        raise RecipeError(f"{stage}: {ast.unparse(node)!r} is not a number, a string or a list of them") from err
+
+
+def _misfit(name: str, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any], err: TypeError) -> str:
+    known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    for key in kwargs:
+        if key not in known:
+            return f"{name} has no parameter {key!r}{_meant(key, known)}; it takes {', '.join(known)}"
+    if len(args) > len(known):
+        return f"{name} takes {len(known)} parameters ({', '.join(known)}), {len(args)} given"
+    return f"{name}: {err}"
+
+
+def _meant(word: object, known: Iterable[object]) -> str:
+    close = difflib.get_close_matches(str(word), [str(name) for name in known], n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,185 @@
+"""The records that flow from a reader to a hit.
+
+All are frozen. Offsets are half-open and count Unicode code points of `Document.text`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+BlockKind = Literal[
+    "heading",
+    "paragraph",
+    "list",
+    "item",
+    "table",
+    "header",
+    "row",
+    "code",
+    "quote",
+    "html",
+    "math",
+    "footnote",
+    "rule",
+    "figure",
+    "front_matter",
+    "page",
+]
+
+Meta = Mapping[str, object]
+
+
+class Span(NamedTuple):
+    """The text from `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def slice(self, text: str) -> str:
+        """Return the piece of `text` that this span names."""
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a reader reads: bytes, the id that the document will have, and where they came from.
+
+    `encoding` is what the origin declares; left empty, the bytes have to tell.
+    """
+
+    id: str
+    content: bytes
+    location: str = ""
+    media_type: str = "text/plain"
+    encoding: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One structural part of a document.
+
+    `level` is a heading's depth from 1, a page's number, else the depth of nesting from 0.
+    `label` is a heading's title, a code block's language, else empty.
+    `parent` is the index in `Document.blocks` of the block around this one, or -1.
+    """
+
+    kind: BlockKind
+    span: Span
+    level: int = 0
+    label: str = ""
+    parent: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text that is never rewritten, and the blocks that a reader found in it.
+
+    `blocks` are in document order and nest like a tree, except pages, which may cut through others.
+    """
+
+    id: str
+    text: str
+    blocks: tuple[Block, ...] = ()
+    media_type: str = "text/plain"
+    source: str = ""
+    meta: Meta = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def from_text(cls, text: str, *, id: str, meta: Meta | None = None) -> Document:
+        """Wrap a plain string. For a string that holds Markdown or code use `chunkwise.read_text`."""
+        return cls(id=id, text=text, meta=dict(meta or {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document that is embedded and found as one.
+
+    The last of `spans` is the chunk's own text; spans before it ride along (a table's header rows).
+    `text` is exactly those spans of the document, one after the other.
+    `token_count` counts `embed_text` with the recipe's tokenizer, special tokens included.
+    `ordinal` tells apart chunks of one document that are equal in text and context.
+    """
+
+    document_id: str
+    spans: tuple[Span, ...]
+    text: str
+    context: str = ""
+    token_count: int = 0
+    parent: str = ""
+    headings: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+    ordinal: int = 0
+    meta: Meta = field(default_factory=dict, hash=False)
+
+    @property
+    def start(self) -> int:
+        """The smallest offset of the chunk's spans."""
+        return min(span.start for span in self.spans)
+
+    @property
+    def end(self) -> int:
+        """The largest offset of the chunk's spans."""
+        return max(span.end for span in self.spans)
+
+    @property
+    def body(self) -> Span:
+        """The span that is the chunk's own, without what rides along."""
+        return self.spans[-1]
+
+    @property
+    def embed_text(self) -> str:
+        """What an encoder is given: the context, then the text."""
+        return self.context + self.text
+
+    @property
+    def id(self) -> str:
+        """Name the chunk by its content: the same in every process, unique in its document."""
+        parts = (self.document_id, self.context, self.text, str(self.ordinal))
+        # Lengths first, so that no two different tuples join to the same bytes.
+        key = "\0".join([*(str(len(part)) for part in parts), *parts])
+        return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Text that a step leaves out of every chunk, and why."""
+
+    span: Span
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A span of a document that answers a question."""
+
+    document_id: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, and the evidence that answers it.
+
+    `evidence` is a tuple of slots; each slot is filled by any one of its alternatives.
+    """
+
+    id: str
+    text: str
+    evidence: tuple[tuple[Evidence, ...], ...] = ()
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a retriever found. Higher scores are better; ranks count from 1."""
+
+    chunk: Chunk
+    score: float
+    rank: int
+    via: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""Tokens, sentences, words and graphemes of a text."""

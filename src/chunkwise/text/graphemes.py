@@ -1,0 +1,78 @@
+"""Places where a text may be cut without breaking what a reader sees as one character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex
+
+from chunkwise.core.types import Span
+
+# UAX #29 puts no bound on a grapheme. UAX #15 (Stream-Safe Text Format) calls more than 30
+# combining marks in a row no sensible text, so a longer cluster may be cut between code points.
+LONGEST = 32
+
+# \X looks back over a whole run of flags to pair them, which is quadratic; pairing forward is not.
+_CLUSTER = regex.compile(r"\p{Regional_Indicator}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
+# Between two of these a grapheme always ends: neither joins to the left nor to the right.
+_PLAIN = regex.compile(r"[ -~\p{Han}]")
+
+
+def grapheme_spans(text: str) -> list[Span]:
+    """Partition a text into graphemes; one longer than `LONGEST` is cut there."""
+    ends = list(_ends(text, 0, len(text)))
+    return [Span(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def floor(text: str, position: int, lowest: int) -> int:
+    """Return the last grapheme boundary in `[lowest, position]`; `lowest` must be one itself.
+
+    Cost: O(LONGEST) beside plain text, O(position - lowest) at worst.
+    """
+    if position >= len(text):
+        return len(text)
+    if position <= lowest:
+        return lowest
+    last = anchor = _anchor(text, position, lowest) or lowest
+    for end in _ends(text, anchor, position + LONGEST):
+        if end > position:
+            break
+        last = end
+    return last
+
+
+def ceiling(text: str, position: int) -> int:
+    """Return the end of the grapheme that starts at `position`, a boundary itself."""
+    return next(_ends(text, position, position + LONGEST), len(text))
+
+
+def following(text: str, position: int, end: int) -> int:
+    """Return the first grapheme boundary in `[position, end]`; `end` where none is sure."""
+    anchor = _anchor(text, position, 0)
+    if anchor is None or anchor == position:
+        return end if anchor is None else position
+    return next((edge for edge in _ends(text, anchor, end) if edge >= position), end)
+
+
+def _anchor(text: str, position: int, lowest: int) -> int | None:
+    """Return a place at or before `position`, not far, where a grapheme surely ends."""
+    for place in range(position, max(lowest, position - 4 * LONGEST) - 1, -1):
+        if place <= lowest or _splits(text, place):
+            return place
+    return None
+
+
+def _ends(text: str, start: int, stop: int) -> Iterator[int]:
+    """Yield the grapheme boundaries after `start`, a boundary itself, at least up to `stop`."""
+    for cluster in _CLUSTER.finditer(text, start, min(len(text), stop + LONGEST)):
+        begin, end = cluster.span()
+        yield from range(begin + LONGEST, end, LONGEST)
+        yield end
+
+
+def _splits(text: str, position: int) -> bool:
+    """Tell whether both neighbours are so plain that a grapheme surely ends between them."""
+    if position <= 0:
+        return True
+    before, after = text[position - 1], text[position]
+    return bool(_PLAIN.match(before) and _PLAIN.match(after)) or (before == "\n" and bool(_PLAIN.match(after)))

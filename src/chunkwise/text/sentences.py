@@ -1,0 +1,120 @@
+"""Sentences in any language, as a partition of the text.
+
+sentencex (Wikimedia) does most scripts. It under-splits Korean and Chinese, which a scan for
+terminators does better, and no tool finds sentences in Thai, Lao, Khmer or Burmese, where a space
+is the only mark there is.
+Source: measured on Universal Dependencies PUD; sentencex 47.7 F1 on Korean against 99.6 for the scan.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import regex
+import sentencex
+
+from chunkwise.core.types import Span
+
+_BLANK_LINES = regex.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?:(?>\r\n|\n|\r)[^\S\r\n]*)+")
+_TERMINATOR = regex.compile(
+    r"[.!?\u2026\u203c\u2047-\u2049]+[\"'\u2019\u201d)\]\u300d\u300f]*(?=\s)\s+"
+    r"|[\u3002\uff01\uff1f\uff61\uff0e]+[\"'\u2019\u201d)\]\u300d\u300f\uff09]*\s*"
+)
+_SPACE = regex.compile(r"\s+")
+
+_HAN = regex.compile(r"\p{Han}")
+_KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
+_HANGUL = regex.compile(r"\p{Hangul}")
+_SPACED_ONLY = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+_SCRIPTS = {
+    "ar": regex.compile(r"\p{Arabic}"),
+    "hi": regex.compile(r"\p{Devanagari}"),
+    "ru": regex.compile(r"\p{Cyrillic}"),
+    "el": regex.compile(r"\p{Greek}"),
+    "he": regex.compile(r"\p{Hebrew}"),
+}
+# The commonest words that one language has and its neighbours have not.
+_FUNCTION_WORDS = {
+    "en": {"the", "and", "of", "is", "that", "with", "was", "for"},
+    "de": {"der", "die", "und", "das", "ist", "nicht", "ein", "von", "mit", "am"},
+    "fr": {"le", "les", "et", "des", "est", "dans", "une", "que", "pour", "du"},
+    "es": {"el", "los", "y", "las", "es", "una", "que", "por", "con", "del"},
+    "it": {"il", "di", "che", "e", "della", "una", "per", "non", "gli", "sono"},
+    "pt": {"o", "os", "e", "da", "do", "uma", "que", "não", "em", "com"},
+    "nl": {"de", "het", "een", "en", "van", "niet", "dat", "op", "zijn", "met"},
+    "pl": {"i", "w", "na", "nie", "się", "jest", "z", "do", "że", "to"},
+}
+_SAMPLE = 4096
+
+# German writes ordinals with a stop: "Am 3. Mai". After these words a number is one.
+_ORDINAL = regex.compile(
+    r"(?i)\b(?:am|der|die|das|dem|den|des|vom|zum|zur|beim|im|bis|ab|seit|und|jeden|einem)\s+\d{1,2}\.\s*$"
+)
+
+
+def sentence_spans(text: str, language: str = "auto") -> list[Span]:
+    """Partition a text into sentences, white space with the sentence before it.
+
+    A blank line ends a sentence. `language` is an ISO 639-1 code, or "auto".
+    """
+    return list(_sentences(text, language))
+
+
+@lru_cache(maxsize=4)
+def _sentences(text: str, language: str) -> tuple[Span, ...]:
+    ends = sorted({*_ends(text, language), len(text)} - {0})
+    return tuple(Span(start, end) for start, end in zip([0, *ends], ends, strict=False))
+
+
+def guess_language(text: str) -> str:
+    """Guess the language of a text from its script and its commonest words; "en" if nothing tells."""
+    sample = text[:_SAMPLE]
+    for language, script in _SCRIPTS.items():
+        if len(script.findall(sample)) * 3 > len(sample):
+            return language
+    words = sample.lower().split()
+    hits = {language: sum(word in known for word in words) for language, known in _FUNCTION_WORDS.items()}
+    best = max(hits, key=lambda language: hits[language])
+    return best if hits[best] > hits["en"] else "en"
+
+
+def _ends(text: str, language: str) -> list[int]:
+    """Return where sentences end, paragraph by paragraph."""
+    if language == "auto":
+        language = guess_language(text)
+    ends: list[int] = []
+    start = 0
+    breaks = [*(match.span() for match in _BLANK_LINES.finditer(text)), (len(text), len(text))]
+    for gap, after in breaks:
+        if gap > start:
+            ends += (start + end for end in _paragraph_ends(text[start:gap], language))
+            ends[-1] = after  # the blank lines belong to the sentence before them
+        start = after
+    return ends
+
+
+def _paragraph_ends(paragraph: str, language: str) -> list[int]:
+    pattern = _own_pattern(paragraph, language)
+    if pattern is not None:
+        ends = [match.end() for match in pattern.finditer(paragraph)]
+        return ends if ends and ends[-1] == len(paragraph) else [*ends, len(paragraph)]
+    # sentencex takes CR LF for a blank line; of the same length, a space and a line feed are none.
+    plain = paragraph.replace("\r\n", " \n").replace("\r", "\n")
+    ends = [found["end_index"] for found in sentencex.get_sentence_boundaries(language, plain)]
+    if language == "de":
+        ends = [end for end in ends if end == len(plain) or not _ORDINAL.search(plain, max(0, end - 24), end)]
+    # White space alone is no sentence.
+    return [end for end in ends if end == len(plain) or plain[:end].strip()] or [len(paragraph)]
+
+
+def _own_pattern(paragraph: str, language: str) -> regex.Pattern[str] | None:
+    """Return the pattern that ends a sentence in a script that sentencex does not know well."""
+    if paragraph.isascii():
+        return None
+    if language in ("th", "lo", "km", "my") or len(_SPACED_ONLY.findall(paragraph)) * 3 > len(paragraph):
+        return _SPACE
+    if language in ("ko", "zh") or _HANGUL.search(paragraph):
+        return _TERMINATOR
+    if _HAN.search(paragraph) and not _KANA.search(paragraph):
+        return _TERMINATOR
+    return None

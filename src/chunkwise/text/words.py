@@ -1,0 +1,69 @@
+"""Words, clauses and lines: the last resorts of a cut, found lazily in a small window."""
+
+from __future__ import annotations
+
+import regex
+
+from chunkwise.core.types import Span
+
+# Scripts that put no space between words: there, every character counts as a word.
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+
+WORD = regex.compile(rf"[{UNSPACED}]\p{{M}}*|[^\s{UNSPACED}]+")
+
+# A word boundary: white space before and none after, or either side of a Chinese or Japanese character.
+_CJK = r"\p{Han}\p{Hiragana}\p{Katakana}"
+_EDGE = regex.compile(rf"(?<=\s)(?=\S)|(?=[{_CJK}])|(?<=[{_CJK}])(?=[\p{{L}}\p{{N}}])")
+
+# The end of a clause: punctuation and the white space after it, or full-width punctuation.
+_CLAUSE = regex.compile(r"[,;:)\]\u2013\u2014]\s+(?=\S)|[，；：、）】」』]")
+
+_LINE = regex.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
+
+
+def word_spans(text: str) -> list[Span]:
+    """Return the words of a text; white space belongs to none."""
+    return [Span(*match.span()) for match in WORD.finditer(text)]
+
+
+def line_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
+    """Partition `text[start:end]` into lines, each with its line break."""
+    stop = len(text) if end is None else end
+    cuts = [start, *(match.end() for match in _LINE.finditer(text, start, stop)), stop]
+    return [Span(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+
+
+def last_line(text: str, lo: int, hi: int) -> int | None:
+    """Return the last line start in `(lo, hi]`."""
+    return _last(_LINE, text, lo, hi)
+
+
+def last_clause(text: str, lo: int, hi: int) -> int | None:
+    """Return the last clause start in `(lo, hi]`."""
+    return _last(_CLAUSE, text, lo, hi)
+
+
+def last_word(text: str, lo: int, hi: int) -> int | None:
+    """Return the last word start in `(lo, hi]`."""
+    return _last(_EDGE, text, lo, hi)
+
+
+def next_word(text: str, position: int, end: int) -> int | None:
+    """Return the first word start in `[position, end)`."""
+    match = _EDGE.search(text, position, min(len(text), end))
+    return match.start() if match and match.start() < end else None
+
+
+def _last(pattern: regex.Pattern[str], text: str, lo: int, hi: int) -> int | None:
+    """Search `(lo, hi]` from its end in windows that double, so that a hit nearby costs little."""
+    width = 64
+    top = hi
+    while top > lo:
+        bottom = max(lo, top - width)
+        # The window reaches a little below, for punctuation whose white space lies above.
+        found = [match.end() for match in pattern.finditer(text, max(0, bottom - 8), min(len(text), hi + 1))]
+        inside = [end for end in found if bottom < end <= hi]
+        if inside:
+            return inside[-1]
+        top, width = bottom, width * 2
+    return None
