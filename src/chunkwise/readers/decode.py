@@ -1,0 +1,90 @@
+"""Bytes to text, with the encoding that was used; mojibake is an error, never a guess kept quiet."""
+
+from __future__ import annotations
+
+import codecs
+
+from charset_normalizer import from_bytes
+
+from chunkwise.core.errors import ReadError
+from chunkwise.core.types import Meta, Source
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it starts with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+# Enough for the detector to tell encodings apart, little enough to be quick.
+_SAMPLE = 64 * 1024
+
+# A text whose share of control characters is larger is no text.
+_MOST_CONTROLS = 0.02
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
+
+
+def decode(source: Source) -> tuple[str, Meta]:
+    """Return the text and `{"encoding": name}`.
+
+    A declared encoding is taken at its word. Else a byte order mark decides and is not part of the
+    text; then strict UTF-8; then a detector.
+    Raises: ReadError for a binary file, or where no encoding fits.
+    """
+    content = source.content
+    if source.encoding:
+        return _strict(source, source.encoding), {}
+    for mark, encoding in _BOMS:
+        if content.startswith(mark):
+            return _strict(source, encoding), {"encoding": encoding}
+    _refuse_binary(source)
+    try:
+        return content.decode("utf-8"), {"encoding": "utf-8"}
+    except UnicodeDecodeError as err:
+        position = err.start
+    encoding = _detect(content)
+    if encoding is None:
+        line = content.count(b"\n", 0, position) + 1
+        raise ReadError(
+            f"{source.id}, line {line}: byte 0x{content[position]:02x} at {position} is no UTF-8, and no other "
+            "encoding fits; convert the file to UTF-8"
+        )
+    return _strict(source, encoding), {"encoding": encoding}
+
+
+def _refuse_binary(source: Source) -> None:
+    head = source.content[:_SAMPLE]
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    if controls > _MOST_CONTROLS * len(head) and not _is_utf8_text(head):
+        raise ReadError(f"{source.id}: a binary file, not text; exclude it, or convert it to a text format")
+
+
+def _is_utf8_text(head: bytes) -> bool:
+    """Tell whether a few stray NULs stand in what is otherwise UTF-8."""
+    try:
+        text = head.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return sum(char.isprintable() or char.isspace() for char in text) >= 0.7 * len(text)
+
+
+def _detect(content: bytes) -> str | None:
+    sample = content[:_SAMPLE]
+    if len(content) > _SAMPLE:  # a cut inside a character misleads the detector
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
+    best = from_bytes(sample).best()
+    if best is None:
+        return None
+    # Western text: bytes that are the same letters in cp1252 are far likelier that than cp1250 or cp1258.
+    names = [best.encoding, *best.could_be_from_charset]
+    return "cp1252" if "cp1252" in names and best.encoding.startswith(("cp125", "latin", "iso8859")) else best.encoding
+
+
+def _strict(source: Source, encoding: str) -> str:
+    try:
+        return source.content.decode(encoding, "surrogatepass" if source.encoding else "strict")
+    except UnicodeDecodeError as err:
+        raise ReadError(
+            f"{source.id}: looked like {encoding}, but the bytes at {err.start} are not; convert the file to UTF-8"
+        ) from err

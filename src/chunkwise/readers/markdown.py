@@ -1,0 +1,143 @@
+"""Read Markdown: the text as it is, and CommonMark's blocks with their exact spans.
+
+Tables, footnotes and front matter are understood beyond CommonMark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pyromark
+
+from chunkwise.core.types import Block, BlockKind, Document, Source, Span
+from chunkwise.readers.decode import decode
+
+_PARSER = pyromark.Markdown(
+    options=pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_FOOTNOTES
+    | pyromark.Options.ENABLE_TASKLISTS
+    | pyromark.Options.ENABLE_STRIKETHROUGH
+)
+
+_KINDS: dict[str, BlockKind] = {
+    "Heading": "heading",
+    "Paragraph": "paragraph",
+    "List": "list",
+    "Item": "item",
+    "Table": "table",
+    "TableHead": "header",
+    "TableRow": "row",
+    "CodeBlock": "code",
+    "BlockQuote": "quote",
+    "HtmlBlock": "html",
+    "FootnoteDefinition": "footnote",
+}
+
+# Only at the very start: further down, CommonMark knows a rule and an underlined heading.
+_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)(?=\S)(?:.*?(?:\r\n|\n|\r))??(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|$)", re.DOTALL)
+_HEADING = re.compile(r"\s*#{1,6}[ \t]*(?P<atx>.*?)(?:[ \t]+#+)?[ \t]*$|(?P<setext>.*)", re.DOTALL)
+_UNDERLINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:=+|-+)[ \t]*\s*$")
+_FIELD = re.compile(r"^(?P<key>[A-Za-z_][\w-]*):[ \t]*(?P<value>.*?)[ \t]*\r?$", re.MULTILINE)
+
+
+def read_markdown(source: Source) -> Document:
+    """Read Markdown. Simple `key: value` lines of its front matter become metadata."""
+    text, meta = decode(source)
+    blocks = markdown_blocks(text)
+    front = next((block for block in blocks if block.kind == "front_matter"), None)
+    fields = _fields(front.span.slice(text)) if front else {}
+    return Document(source.id, text, blocks, source.media_type, source.location, {**fields, **meta})
+
+
+def markdown_blocks(text: str) -> tuple[Block, ...]:
+    """Return the blocks of a Markdown text in document order, with spans in code points."""
+    front = _FRONT_MATTER.match(text)
+    blocks = [Block("front_matter", Span(text.startswith("\ufeff"), front.end()))] if front else []
+    # A byte order mark would hide the first block's markers.
+    skip = front.end() if front else int(text.startswith("\ufeff"))
+    body = text[skip:]
+    at = _offsets(body)
+    open_blocks: list[int] = []
+    for event, where in _PARSER.events_with_range(body):
+        if event == "Rule":
+            _append(blocks, open_blocks, text, "rule", at(where["start"]) + skip, at(where["end"]) + skip, None)
+            continue
+        if not isinstance(event, dict):
+            continue
+        if "Start" in event:
+            name, detail = _tag(event["Start"])
+            if name in _KINDS:
+                start, end = at(where["start"]) + skip, at(where["end"]) + skip
+                _append(blocks, open_blocks, text, _KINDS[name], start, end, detail)
+                open_blocks.append(len(blocks) - 1)
+        elif "End" in event and _tag(event["End"])[0] in _KINDS:
+            open_blocks.pop()
+    return tuple(blocks)
+
+
+def _append(
+    blocks: list[Block], around: list[int], text: str, kind: BlockKind, start: int, end: int, detail: Any
+) -> None:
+    span = _tidy(text, start, end, kind)
+    if around:  # never beyond the block around it
+        outer = blocks[around[-1]].span
+        span = Span(max(span.start, outer.start), min(span.end, outer.end))
+    level, label = len(around), ""
+    if kind == "heading":
+        level, label = int(detail["level"][1]), _title(span.slice(text))
+    elif kind == "code" and isinstance(detail, dict):
+        label = (detail["Fenced"].split() or [""])[0]
+    elif kind == "header":
+        span = Span(span.start, _end_of_delimiter(text, span.end))
+    blocks.append(Block(kind, span, level, label, around[-1] if around else -1))
+
+
+def _tag(tag: Any) -> tuple[str, Any]:
+    """Return the name and the detail of an event's tag."""
+    if isinstance(tag, dict):
+        (name, detail), *_ = tag.items()
+        return name, detail
+    return cast(str, tag), None
+
+
+def _tidy(text: str, start: int, end: int, kind: BlockKind) -> Span:
+    """Let a block begin where its first line does, and end after the break of its last line."""
+    while start < end and text[start] in "\r\n":
+        start += 1
+    piece = text[start:end]
+    end = start + len(piece.rstrip())
+    line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    if not text[line_start:start].strip():
+        start = line_start
+    if kind in ("row", "header", "code", "front_matter", "html") and end < len(text):
+        end += 2 if text.startswith("\r\n", end) else 1 if text[end] in "\r\n" else 0
+    return Span(start, max(start, end))
+
+
+def _end_of_delimiter(text: str, start: int) -> int:
+    """Return the end of the |---| line that follows a table's header row."""
+    match = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)").match(text, start)
+    return match.end() if match else start
+
+
+def _title(heading: str) -> str:
+    bare = _UNDERLINE.sub("", heading.strip("\r\n")) if not heading.lstrip().startswith("#") else heading.strip()
+    match = _HEADING.fullmatch(bare.strip())
+    title = (match["atx"] if match and match["atx"] is not None else bare) or ""
+    return " ".join(title.split())
+
+
+def _fields(front_matter: str) -> dict[str, object]:
+    return {match["key"]: match["value"].strip("\"'") for match in _FIELD.finditer(front_matter)}
+
+
+def _offsets(text: str) -> Callable[[int], int]:
+    """Return a function from UTF-8 byte offsets to code point offsets."""
+    if text.isascii():
+        return int
+    content = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+    points = np.concatenate(([0], np.cumsum((content & 0xC0) != 0x80)))
+    return lambda offset: int(points[offset])
