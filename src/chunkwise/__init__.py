@@ -1,0 +1,79 @@
+"""Cut documents into chunks for retrieval, prove the cuts sound, and measure which cut is right."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chunkwise.core.errors import (
+        ChunkwiseError,
+        EncodeError,
+        MissingExtraError,
+        ReadError,
+        RecipeError,
+        StoreError,
+    )
+    from chunkwise.core.types import Block, Chunk, Document, Hit, Query, Source, Span
+    from chunkwise.pipeline import Index, chunk, parse
+    from chunkwise.readers.read import read, read_folder, read_text
+    from chunkwise.text.tokens import tokenizer
+
+__version__ = "0.1.0"
+
+# Name -> module. Imported on first use, so that `import chunkwise` costs nothing.
+_PLACES = {
+    "Block": "core.types",
+    "Chunk": "core.types",
+    "ChunkwiseError": "core.errors",
+    "Document": "core.types",
+    "EncodeError": "core.errors",
+    "Hit": "core.types",
+    "Index": "pipeline",
+    "MissingExtraError": "core.errors",
+    "Query": "core.types",
+    "ReadError": "core.errors",
+    "RecipeError": "core.errors",
+    "Source": "core.types",
+    "Span": "core.types",
+    "StoreError": "core.errors",
+    "chunk": "pipeline",
+    "parse": "pipeline",
+    "read": "readers.read",
+    "read_folder": "readers.read",
+    "read_text": "readers.read",
+    "tokenizer": "text.tokens",
+}
+
+__all__ = [
+    "Block",
+    "Chunk",
+    "ChunkwiseError",
+    "Document",
+    "EncodeError",
+    "Hit",
+    "Index",
+    "MissingExtraError",
+    "Query",
+    "ReadError",
+    "RecipeError",
+    "Source",
+    "Span",
+    "StoreError",
+    "chunk",
+    "parse",
+    "read",
+    "read_folder",
+    "read_text",
+    "tokenizer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,32 @@
+"""Make chunks of spans: the one place where text is sliced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chunkwise.core.outline import outline
+from chunkwise.core.protocols import Budget
+from chunkwise.core.spans import join
+from chunkwise.core.types import Chunk, Document, Meta, Span
+
+
+def cutter(document: Document, budget: Budget) -> Callable[..., Chunk]:
+    """Return `cut(*spans, meta={})`, which makes a chunk of spans of `document`.
+
+    The last span is the chunk's own; it decides headings and pages.
+    """
+    places = outline(document)
+
+    def cut(*spans: Span, meta: Meta | None = None) -> Chunk:
+        text = join(document.text, spans)
+        return Chunk(
+            document_id=document.id,
+            spans=spans,
+            text=text,
+            token_count=budget.tokenizer.count(text),
+            headings=tuple(heading.label for heading in places.path_of(spans[-1])),
+            pages=places.pages(spans[-1]),
+            meta=dict(meta or {}),
+        )
+
+    return cut

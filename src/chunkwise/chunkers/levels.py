@@ -1,0 +1,115 @@
+"""Where a text may be cut, level by level: each a function that finds the last place in a range."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeAlias
+
+import regex
+
+from chunkwise.core.spans import first_ink
+from chunkwise.core.types import Block, Document
+from chunkwise.text.sentences import sentence_spans
+from chunkwise.text.words import last_clause, last_line, last_word, line_spans
+
+Level: TypeAlias = Callable[[int, int], int | None]
+"""`level(lo, hi)` returns the last place in `(lo, hi]` where this level allows a cut, or None."""
+
+# Blocks in which a full stop ends no sentence: their rows and lines are the units.
+_SOLID = ("code", "table", "html", "front_matter", "heading")
+
+_BLANK_LINE = regex.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?:(?>\r\n|\n|\r)[^\S\r\n]*)*(?>\r\n|\n|\r)")
+_PAGE = regex.compile("\f")
+
+
+def among(places: Iterable[int]) -> Level:
+    """Return the level that allows a cut at these places only."""
+    ordered = sorted(set(places))
+
+    def last(lo: int, hi: int) -> int | None:
+        index = bisect_right(ordered, hi) - 1
+        return ordered[index] if index >= 0 and ordered[index] > lo else None
+
+    return last
+
+
+def page_ends(text: str) -> list[int]:
+    """Return the places after form feeds."""
+    return [match.end() for match in _PAGE.finditer(text)]
+
+
+def paragraph_ends(text: str, start: int = 0, end: int | None = None) -> list[int]:
+    """Return the places after blank lines."""
+    return [match.end() for match in _BLANK_LINE.finditer(text, start, len(text) if end is None else end)]
+
+
+def unit_ends(document: Document, language: str) -> list[int]:
+    """Return the ends of sentences; in tables the ends of rows, in code and HTML those of lines.
+
+    The end of a heading is none: it belongs to what follows it.
+    """
+    text = document.text
+    solid = solid_blocks(document)
+    starts = [block.span.start for block in solid]
+    ends = []
+    for sentence in sentence_spans(text, language_of(document, language)):
+        index = bisect_left(starts, sentence.end) - 1
+        if index < 0 or sentence.end >= solid[index].span.end:
+            ends.append(sentence.end)
+    rows = [block.span.start for block in document.blocks if block.kind == "row"]
+    lines = [line.start for block in solid if block.kind in ("code", "html") for line in line_spans(text, *block.span)]
+    return without_orphans(document, sorted({*ends, *rows, *lines} - {0}))
+
+
+def heading_ends(document: Document) -> list[int]:
+    """Return the places after headings, where a cut would part one from its text."""
+    return [block.span.end for block in document.blocks if block.kind == "heading"]
+
+
+def solid_blocks(document: Document) -> list[Block]:
+    """Return the outermost blocks that hold no sentences, in order."""
+    solid: list[Block] = []
+    for block in document.blocks:
+        if block.kind in _SOLID and (not solid or block.span.start >= solid[-1].span.end):
+            solid.append(block)
+    return solid
+
+
+def without_orphans(document: Document, ends: Iterable[int]) -> list[int]:
+    """Leave out the places between a heading and the text after it."""
+    headings = [block.span for block in document.blocks if block.kind == "heading"]
+    starts = [heading.start for heading in headings]
+    bodies = [first_ink(document.text, heading.end, len(document.text)) for heading in headings]
+    kept = []
+    for end in ends:
+        index = bisect_left(starts, end) - 1
+        if index < 0 or not headings[index].end <= end <= bodies[index]:
+            kept.append(end)
+    return kept
+
+
+def in_code(document: Document) -> Callable[[int], bool]:
+    """Return a function that tells whether a position lies in code, where an indent has a meaning."""
+    spans = [block.span for block in document.blocks if block.kind == "code"]
+    starts = [span.start for span in spans]
+
+    def inside(position: int) -> bool:
+        index = bisect_right(starts, position) - 1
+        return index >= 0 and position < spans[index].end
+
+    return inside
+
+
+def language_of(document: Document, language: str) -> str:
+    """Return the language to cut in: the recipe's, else what the document says of itself, else "auto"."""
+    declared = document.meta.get("language")
+    if language == "auto" and isinstance(declared, str) and len(declared) >= 2:
+        return declared[:2].lower()
+    return language
+
+
+def last_resorts(text: str) -> list[Level]:
+    """Return the levels for a unit that alone is over the limit: lines, clauses, words."""
+    return [partial(find, text) for find in (last_line, last_clause, last_word)]

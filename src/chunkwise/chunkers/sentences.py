@@ -1,0 +1,64 @@
+"""Group whole sentences up to `size` tokens; rows and lines of code count as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from chunkwise.chunkers.cut import cutter
+from chunkwise.chunkers.levels import among, heading_ends, in_code, last_resorts, unit_ends
+from chunkwise.chunkers.pack import Packer
+from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
+from chunkwise.core.recipes import Range, strategy
+from chunkwise.core.types import Chunk, Document
+from chunkwise.text.tokens import DEFAULT_TOKENIZER
+
+
+@strategy
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """Group whole sentences. Only one that alone is over `size` is cut.
+
+    `max_sentences` bounds the sentences of a chunk; None sets no bound.
+    """
+
+    size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
+    max_sentences: Annotated[int | None, Range(1, 20, least=1)] = None
+    min_size: Annotated[int, Range(0, 100, least=0)] = 0
+    language: str = "auto"
+    tokenizer: Tokenizer = DEFAULT_TOKENIZER
+
+    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+        budget = Budget(self.size, self.tokenizer)
+        cut = cutter(document, budget)
+        text = document.text
+        ends = unit_ends(document, self.language)
+        packer = Packer(
+            text,
+            self.tokenizer.measure(text),
+            budget.room,
+            whole=[among(ends)],
+            reluctant=[among(heading_ends(document))],
+            last_resorts=last_resorts(text),
+            min_size=self.min_size,
+            reserve=reserve,
+            keeps_indent=in_code(document),
+        )
+        start = 0
+        for end in [*self._every(text, ends), len(text)]:
+            for span in packer.pack(start, end):
+                yield cut(span)
+            start = end
+
+    def _every(self, text: str, ends: list[int]) -> Iterator[int]:
+        """Yield the end of every `max_sentences`-th sentence; white space alone is none."""
+        if self.max_sentences is None:
+            return
+        start, count = 0, 0
+        for end in ends:
+            count += bool(text[start:end].strip())
+            start = end
+            if count == self.max_sentences:
+                yield end
+                count = 0

@@ -1,0 +1,192 @@
+"""Cut along a document's own structure: sections, then blocks, list items, sentences.
+
+Headings stay with what follows them, tables are cut between rows with their header riding along,
+code is cut between lines, and neither is cut at all where it fits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from chunkwise.chunkers.cut import cutter
+from chunkwise.chunkers.levels import (
+    Level,
+    among,
+    heading_ends,
+    in_code,
+    last_resorts,
+    page_ends,
+    paragraph_ends,
+    solid_blocks,
+    unit_ends,
+)
+from chunkwise.chunkers.pack import Packer
+from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
+from chunkwise.core.recipes import Range, strategy
+from chunkwise.core.types import Block, Chunk, Document, Drop, Span
+from chunkwise.text.tokens import DEFAULT_TOKENIZER
+
+
+@strategy
+@dataclass(frozen=True, slots=True)
+class Structural:
+    """Cut a section at a time; text without headings is one section.
+
+    A section below `min_size` tokens is joined to its neighbours; 0 leaves every section alone.
+    `fill` is how full a chunk must be for a block's end to be preferred to a sentence's.
+    Front matter becomes metadata and is in no chunk.
+    """
+
+    size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
+    min_size: Annotated[int, Range(0, 100, least=0)] = 0
+    fill: Annotated[float, Range(0, 0.9, least=0)] = 0.5
+    language: str = "auto"
+    tokenizer: Tokenizer = DEFAULT_TOKENIZER
+
+    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+        text = document.text
+        budget = Budget(self.size, self.tokenizer)
+        ruler = self.tokenizer.measure(text)
+        tables = _Tables(document, ruler, budget.room // 2)
+        whole, reluctant = _levels(document, self.language, lambda span: ruler.count(*span) <= budget.room - reserve(span.start))
+        packer = Packer(
+            text,
+            ruler,
+            budget.room,
+            whole=whole,
+            reluctant=reluctant,
+            last_resorts=last_resorts(text),
+            fill=self.fill,
+            min_size=self.min_size,
+            reserve=lambda start: reserve(start) + tables.cost(start),
+            keeps_indent=in_code(document),
+        )
+        cut = cutter(document, budget)
+        for section in _merge(_sections(document), ruler, budget.room, self.min_size, reserve):
+            for span in packer.pack(*section):
+                header = tables.header(span.start)
+                chunk = cut(span) if header is None else cut(header, span)
+                # Header and rows together may count more than apart; the rows alone always fit.
+                yield chunk if chunk.token_count <= self.size - reserve(span.start) or header is None else cut(span)
+
+    def dropped(self, document: Document) -> Sequence[Drop]:
+        """Return the front matter."""
+        return [Drop(block.span, "front matter, kept as metadata") for block in document.blocks if block.kind == "front_matter"]
+
+
+def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> tuple[list[Level], list[Level]]:
+    """Return the levels whose units stay whole where they fit, and the reluctant ones; each coarse to fine.
+
+    Reluctant are the places after an introduction, inside a table or code that fits alone, after a heading.
+    """
+    text = document.text
+    nested: dict[int, list[int]] = {}
+    introduced = []
+    for before, block in _following(document.blocks):
+        if before is not None and _introduces(text, before, block):
+            introduced.append(block.span.start)
+        elif before is None or before.kind != "heading":
+            nested.setdefault(0 if block.kind == "heading" else block.level, []).append(block.span.start)
+    solid = solid_blocks(document)
+    kept = [block.span for block in solid if block.kind != "heading" and fits(block.span)]
+    groups = [end for block in solid if block.kind == "code" for end in paragraph_ends(text, *block.span)]
+    if not nested:  # a text without blocks has its blank lines
+        groups = paragraph_ends(text)
+    units = unit_ends(document, language)
+    whole = [page_ends(text), *(nested[depth] for depth in sorted(nested)), groups, units]
+    return (
+        [among(_outside(places, kept)) for places in whole],
+        [among(introduced), among(groups), among(units), among(heading_ends(document))],
+    )
+
+
+class _Tables:
+    """The header rows of a document's tables, which ride along with rows that are cut off from them."""
+
+    def __init__(self, document: Document, ruler: Ruler, most: int) -> None:
+        blocks = document.blocks
+        self._headers = [block.span for block in blocks if block.kind == "header"]
+        self._tables = [blocks[block.parent].span for block in blocks if block.kind == "header"]
+        self._starts = [header.start for header in self._headers]
+        self._ruler = ruler
+        self._most = most
+
+    def header(self, start: int) -> Span | None:
+        """Return the header for a chunk that starts inside a table's rows, unless it would take half the room."""
+        index = bisect_right(self._starts, start) - 1
+        if index < 0 or not self._headers[index].end <= start < self._tables[index].end:
+            return None
+        header = self._headers[index]
+        return header if self._ruler.count(*header) <= self._most else None
+
+    def cost(self, start: int) -> int:
+        """Return the tokens of that header, and one for the seam."""
+        header = self.header(start)
+        return self._ruler.count(*header) + 1 if header else 0
+
+
+def _following(blocks: Sequence[Block]) -> Iterator[tuple[Block | None, Block]]:
+    """Yield each block that may start a chunk, with the sibling before it."""
+    last: dict[int, Block] = {}
+    for block in blocks:
+        if block.kind in ("page", "header", "row"):
+            continue
+        yield last.get(block.parent), block
+        last[block.parent] = block
+
+
+def _introduces(text: str, before: Block, block: Block) -> bool:
+    """Tell whether a paragraph announces the block after it, as in "For example:"."""
+    announced = before.kind == "paragraph" and block.kind in ("list", "code", "table", "quote")
+    return announced and before.span.slice(text).rstrip().endswith((":", "\uff1a"))
+
+
+def _outside(places: Iterable[int], spans: Sequence[Span]) -> list[int]:
+    """Leave out the places inside these spans, which are disjoint and in order."""
+    starts = [span.start for span in spans]
+    outside = []
+    for place in places:
+        index = bisect_left(starts, place) - 1
+        if index < 0 or place >= spans[index].end:
+            outside.append(place)
+    return outside
+
+
+def _sections(document: Document) -> list[Span]:
+    """Return the sections of a document, front matter left out; a heading without text joins the next."""
+    front = max((block.span.end for block in document.blocks if block.kind == "front_matter"), default=0)
+    headings = [block.span for block in document.blocks if block.kind == "heading" and block.parent < 0]
+    starts = [front, *(heading.start for heading in headings), len(document.text)]
+    sections: list[Span] = []
+    for start, end in zip(starts, starts[1:], strict=False):
+        bare = bool(sections) and _is_bare(document, sections[-1], headings)
+        if bare:
+            sections[-1] = Span(sections[-1].start, end)
+        elif document.text[start:end].strip():
+            sections.append(Span(start, end))
+    return sections
+
+
+def _is_bare(document: Document, section: Span, headings: Sequence[Span]) -> bool:
+    """Tell whether a section ends in a heading with nothing under it."""
+    index = bisect_right(headings, (section.end - 1, len(document.text))) - 1
+    if index < 0 or headings[index].start < section.start:
+        return False
+    return not document.text[headings[index].end : section.end].strip()
+
+
+def _merge(sections: Sequence[Span], ruler: Ruler, room: int, min_size: int, reserve: Reserve) -> list[Span]:
+    """Join sections below `min_size` to the one before, or else to the one after, while they fit."""
+    merged: list[Span] = []
+    for section in sections:
+        if min_size and merged:
+            joined = Span(merged[-1].start, section.end)
+            small = min(ruler.count(*merged[-1]), ruler.count(*section)) < min_size
+            if small and ruler.count(*joined) <= room - reserve(joined.start):
+                merged[-1] = joined
+                continue
+        merged.append(section)
+    return merged

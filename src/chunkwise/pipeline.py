@@ -1,0 +1,306 @@
+"""From a folder to an index to hits: read, chunk, embed, store, search."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import chunkwise.chunkers  # registers the strategies
+import chunkwise.transforms  # registers the transforms
+from chunkwise.core.errors import ChunkwiseError, EncodeError, StoreError
+from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever
+from chunkwise.core.recipes import parse, with_size, with_tokenizer
+from chunkwise.core.types import Chunk, Document, Hit
+from chunkwise.embed import encoder as find_encoder
+from chunkwise.readers.read import Found, Skip, find_files, read_files
+from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
+from chunkwise.stores import open_store
+from chunkwise.text.tokens import MINILM
+from chunkwise.text.tokens import tokenizer as find_tokenizer
+
+__all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse"]
+
+DEFAULT_RECIPE = "structural(size=200) | context(headings=True)"
+
+Mode = Literal["hybrid", "vector", "lexical"]
+
+Progress = Callable[[int, int, str], None]
+"""Called with the number of files done, the number of files, and the id of the one just done."""
+
+# Chunks are embedded and stored in groups: enough to sort by length, little enough to lose when stopped.
+_GROUP = 256
+
+# How many hits are ranked when a token budget, not a number, bounds the answer.
+_RANKED = 200
+
+
+def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | None = None) -> Chunker:
+    """Return the chunker of a recipe, counting with `tokenizer` where the recipe names none.
+
+    Raises: RecipeError.
+    """
+    found = parse(recipe) if isinstance(recipe, str) else recipe
+    return with_tokenizer(found, find_tokenizer(tokenizer)) if tokenizer is not None else found
+
+
+def chunk(document: Document, recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | None = None) -> list[Chunk]:
+    """Cut a document by a recipe.
+
+    Raises: RecipeError.
+
+    >>> [chunk.text for chunk in chunk(Document.from_text("One. Two.", id="x"), "sentences(max_sentences=1)")]
+    ['One.', 'Two.']
+    """
+    return list(chunker(recipe, tokenizer=tokenizer)(document))
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What `Index.add` did: ids of documents, and files passed over with the reason."""
+
+    added: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    removed: tuple[str, ...]
+    skipped: tuple[Skip, ...]
+    n_chunks: int
+    notes: tuple[str, ...]
+
+
+class Index:
+    """Chunks and vectors of documents, kept in a folder (or in memory, with "memory:"), and searched.
+
+    An index is made with one recipe and one encoder, which it remembers; opening it needs neither.
+    Raises: StoreError if the folder holds something else, or was made with another encoder.
+    """
+
+    def __init__(self, url: str | os.PathLike[str] = "index", *, encoder: str | Encoder | None = None) -> None:
+        self.url = str(url)
+        self._store = open_store(self.url)
+        made_with = self._store.info
+        wanted = encoder if encoder is not None else made_with.get("encoder_spec", MINILM)
+        self.encoder: Encoder = find_encoder(wanted) if isinstance(wanted, str) else wanted
+        self._spec = wanted if isinstance(wanted, str) else wanted.name
+        if made_with and made_with["encoder"] != self.encoder.name:
+            raise StoreError(
+                f"{self.url} was made with the encoder {made_with['encoder']}, not {self.encoder.name}; "
+                "open it without naming an encoder, or index into another folder"
+            )
+
+    @property
+    def recipe(self) -> str:
+        """The recipe that the index was made with; empty for a new one."""
+        return str(self._store.info.get("recipe", ""))
+
+    def __len__(self) -> int:
+        return self._store.count()
+
+    def documents(self) -> list[str]:
+        """Return the ids of all documents, sorted."""
+        return sorted(self._store.documents())
+
+    def chunks(self, document_id: str) -> list[Chunk]:
+        """Return a document's chunks in order."""
+        return list(self._store.chunks(document_id))
+
+    def delete(self, *document_ids: str) -> None:
+        """Remove documents."""
+        self._store.delete(document_ids)
+
+    def add(
+        self,
+        *paths: str | os.PathLike[str],
+        recipe: str | Chunker | None = None,
+        globs: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Added:
+        """Bring the index up to date with files and folders.
+
+        A document whose text did not change is left as it is; one whose file is gone from a folder
+        that is given is removed. Stopped at any moment, the index holds what it held before and some
+        whole documents more; running it again ends where an undisturbed run ends.
+        Raises: ReadError for a path that does not exist, RecipeError, EncodeError, StoreError.
+        """
+        files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
+        found = [file for _, group in files for file in group]
+        cut, notes = self._chunker(recipe)
+        update = _Update(self._store.documents(), cut, self.encoder)
+        for i, result in enumerate(read_files(found), 1):
+            update.take(result)
+            if update.n_waiting >= _GROUP or i == len(found):
+                self._store.replace(update.entries())
+            if progress is not None:
+                progress(i, len(found), result.id)
+        gone = [id for path, _ in files if path.is_dir() for id in self._gone(path)]
+        self._store.delete(gone)
+        self._store.finish()
+        return update.report(gone, notes)
+
+    def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
+        """Bring the index up to date with documents that were read elsewhere."""
+        cut, notes = self._chunker(recipe)
+        update = _Update(self._store.documents(), cut, self.encoder)
+        for document in documents:
+            update.take(document)
+            if update.n_waiting >= _GROUP:
+                self._store.replace(update.entries())
+        self._store.replace(update.entries())
+        self._store.finish()
+        return update.report((), notes)
+
+    def search(
+        self, query: str, *, k: int = 5, tokens: int | None = None, mode: Mode = "hybrid", where: Filter | None = None
+    ) -> list[Hit]:
+        """Return the best `k` hits, or with `tokens` the best ones that together stay within that many.
+
+        `where` names metadata that a hit must carry.
+        Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
+        """
+        if not query.strip():
+            raise ChunkwiseError("the question is empty; ask something")
+        if k < 1 or (tokens is not None and tokens < 1):
+            raise ChunkwiseError(f"k={k} and tokens={tokens} must be at least 1; try k=5")
+        if not self._store.count():
+            raise StoreError(f"{self.url} holds no chunks; run: chunkwise index PATH --index {self.url}")
+        retriever = self._retriever(mode, where or {})
+        return retriever(query, k) if tokens is None else within(retriever(query, _RANKED), tokens)
+
+    def _retriever(self, mode: Mode, where: Filter) -> Retriever:
+        if mode != "lexical":
+            self._check_fingerprint()
+        vector, lexical = Vector(self._store, self.encoder, where), Lexical(self._store, where)
+        return {"vector": vector, "lexical": lexical, "hybrid": Hybrid(vector, lexical)}[mode]
+
+    def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:
+        """Return the chunker to index with; describe a new index, and refuse a recipe that is not its own."""
+        wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
+        cut, notes = _capped(with_tokenizer(wanted, self.encoder.tokenizer), self.encoder)
+        if not self.recipe:
+            self._store.describe(self._description(cut))
+        elif repr(cut) != self.recipe:
+            raise StoreError(
+                f"{self.url} was made with the recipe {self.recipe}, not {cut!r}; leave the recipe out, or index "
+                "into another folder"
+            )
+        self._check_fingerprint()
+        return cut, notes
+
+    def _description(self, cut: Chunker) -> Mapping[str, Any]:
+        return {
+            "recipe": repr(cut),
+            "encoder": self.encoder.name,
+            "encoder_spec": self._spec,
+            "fingerprint": self.encoder.fingerprint,
+            "dim": self.encoder.dim,
+            "chunkwise": chunkwise.__version__,
+        }
+
+    def _check_fingerprint(self) -> None:
+        made_with = self._store.info
+        if made_with and made_with["fingerprint"] != self.encoder.fingerprint:
+            raise StoreError(
+                f"{self.url} was made with another version of {self.encoder.name}, whose vectors differ; "
+                "index into another folder"
+            )
+
+    def _gone(self, folder: Path) -> Iterator[str]:
+        """Yield the documents that came from this folder and whose file is no more."""
+        root = str(folder.resolve()) + os.sep
+        for id, (_, source) in self._store.documents().items():
+            if source.startswith(root) and not os.path.exists(source):
+                yield id
+
+
+class _Update:
+    """What one run of `add` has seen so far, and the documents that wait to be stored."""
+
+    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Chunker, encoder: Encoder) -> None:
+        self._stored = stored
+        self._cut = cut
+        self._encoder = encoder
+        self._seen: dict[str, str] = {}
+        self._waiting: list[tuple[Document, str, tuple[Chunk, ...]]] = []
+        self._added: list[str] = []
+        self._unchanged: list[str] = []
+        self._skipped: list[Skip] = []
+        self.n_waiting = 0
+        self._n_chunks = 0
+
+    def take(self, result: Document | Skip) -> None:
+        """Cut a document, if it is new or changed, and let it wait."""
+        if isinstance(result, Skip):
+            self._skipped.append(result)
+            return
+        if (rival := self._rival(result)) is not None:
+            reason = f"its id is already that of {rival}; index a folder above both"
+            self._skipped.append(Skip(result.id, reason))
+            return
+        self._seen[result.id] = result.source
+        fingerprint = _fingerprint(result)
+        if self._stored.get(result.id, ("", ""))[0] == fingerprint:
+            self._unchanged.append(result.id)
+            return
+        chunks = tuple(self._cut(result))
+        _check_fits(chunks, self._encoder)
+        self._waiting.append((result, fingerprint, chunks))
+        self.n_waiting += len(chunks)
+
+    def entries(self) -> list[Entry]:
+        """Embed what waits, and hand it over."""
+        texts = [chunk.embed_text for _, _, chunks in self._waiting for chunk in chunks]
+        vectors = self._encoder(texts, role="passage")
+        entries, start = [], 0
+        for document, fingerprint, chunks in self._waiting:
+            own = vectors[start : start + len(chunks)]
+            start += len(chunks)
+            meta = {"media_type": document.media_type, **document.meta}
+            entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta))
+            self._added.append(document.id)
+        self._n_chunks += len(texts)
+        self._waiting, self.n_waiting = [], 0
+        return entries
+
+    def report(self, gone: Sequence[str], notes: tuple[str, ...]) -> Added:
+        """Say what was done."""
+        return Added(
+            tuple(self._added), tuple(self._unchanged), tuple(gone), tuple(self._skipped), self._n_chunks, notes
+        )
+
+    def _rival(self, document: Document) -> str | None:
+        """Return another file that has the same id, if there is one."""
+        for source in (self._seen.get(document.id), self._stored.get(document.id, ("", ""))[1]):
+            if source and source != document.source and os.path.exists(source):
+                return source
+        return None
+
+
+def _capped(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:
+    """Lower the recipe's size to what the encoder takes, and say so."""
+    size = cut.budget.size
+    if cut.budget.tokenizer.name != encoder.tokenizer.name or size <= encoder.max_tokens:
+        return cut, ()
+    note = f"size={size} is more than {encoder.name} takes; the recipe's size is now {encoder.max_tokens}"
+    return with_size(cut, encoder.max_tokens), (note,)
+
+
+def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:
+    """Refuse chunks that the encoder would truncate, before anything is embedded."""
+    for i, chunk in enumerate(chunks):
+        # A token is at least one byte, so most chunks need no count.
+        if len(chunk.embed_text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= encoder.max_tokens:
+            continue
+        count = encoder.tokenizer.count(chunk.embed_text)
+        if count > encoder.max_tokens:
+            raise EncodeError(
+                f"{chunk.document_id}, chunk {i}: {count} tokens of {encoder.name}, which takes {encoder.max_tokens}; "
+                f"let the recipe count with tokenizer={encoder.tokenizer.name!r}, or lower its size"
+            )
+
+
+def _fingerprint(document: Document) -> str:
+    """Hash all that a chunk of the document depends on."""
+    content = repr((document.text, document.blocks, document.media_type, sorted(document.meta.items())))
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,144 @@
+"""Let every chunk but the first begin with the end of the text before it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from chunkwise.chunkers.levels import unit_ends
+from chunkwise.core.errors import RecipeError
+from chunkwise.core.protocols import Budget, Reserve, Ruler
+from chunkwise.core.recipes import Range, transform
+from chunkwise.core.spans import first_ink
+from chunkwise.core.types import Chunk, Document, Span
+from chunkwise.text import graphemes
+from chunkwise.text.words import next_word
+
+# Whole sentences may take at most this share of a chunk; of a longer one its last words are taken.
+_MOST_FOR_SENTENCES = 0.25
+
+
+@transform
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Repeat the end of the text before: whole `sentences`, or up to `tokens`, or a `ratio` of the size.
+
+    Exactly one of the three is given. The repeated text counts against the size; it begins at a
+    sentence or a word, and does not cross a heading. Its length is in `meta["overlap"]`, in characters.
+    """
+
+    sentences: Annotated[int | None, Range(1, 3, least=0)] = None
+    tokens: Annotated[int | None, Range(10, 200, log=True, least=0)] = None
+    ratio: Annotated[float | None, Range(0.05, 0.5, least=0)] = None
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("sentences", "tokens", "ratio") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise RecipeError(f"overlap takes exactly one of sentences, tokens and ratio, not {' and '.join(given) or 'none'}; try overlap(sentences=1)")
+
+    def check(self, budget: Budget) -> None:
+        """Refuse an overlap that leaves a chunk nothing of its own."""
+        if self.sentences is not None:
+            return
+        if self.ratio is not None and self.ratio >= 1:
+            raise RecipeError(f"overlap: ratio={self.ratio} must be less than 1; try ratio=0.15")
+        if self._tokens(budget) >= budget.room:
+            most = f"{budget.size}" if budget.room == budget.size else f"{budget.room}, the size of {budget.size} less special tokens"
+            raise RecipeError(f"overlap: tokens={self.tokens} must be less than size={most}; try tokens={max(1, budget.room * 15 // 100)} (15 %)")
+
+    def reserve(self, document: Document, budget: Budget) -> Reserve:
+        """Ask for the tokens of the text that would be repeated."""
+        ruler = budget.tokenizer.measure(document.text)
+        begin = self._begins(document, budget, ruler)
+
+        def reserve(start: int) -> int:
+            first = begin(start)
+            return ruler.count(first, start) if first < start else 0
+
+        return reserve
+
+    def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
+        begin = self._begins(document, budget, budget.tokenizer.measure(document.text))
+        least = len(document.text)  # the first chunk has nothing before it
+        for chunk in chunks:
+            body = chunk.body
+            first = begin(body.start) if len(chunk.spans) == 1 else body.start
+            if first < least:
+                first = next_word(document.text, least, body.start) or body.start
+            extended = _within(chunk, document, budget, min(first, body.start))
+            yield replace(extended, meta={**chunk.meta, "overlap": body.start - extended.body.start})
+            least = extended.body.start + 1
+
+    def _begins(self, document: Document, budget: Budget, ruler: Ruler) -> Callable[[int], int]:
+        """Return a function from a chunk's start to where the text that it repeats begins."""
+        text = document.text
+        reach = self._reach(document, budget, ruler)
+        floors = _floors(document)
+
+        def begin(start: int) -> int:
+            earliest = first_ink(text, max(reach(start), floors(start)), start)
+            if earliest >= start or earliest == floors(start) or text[earliest - 1].isspace():
+                return earliest
+            word = next_word(text, earliest, start)
+            return word if word is not None else graphemes.following(text, earliest, start)
+
+        return begin
+
+    def _tokens(self, budget: Budget) -> int:
+        return self.tokens if self.tokens is not None else int(budget.size * (self.ratio or 0))
+
+    def _reach(self, document: Document, budget: Budget, ruler: Ruler) -> Callable[[int], int]:
+        """Return a function from a chunk's start to the earliest place that its overlap may begin at."""
+        if self.sentences is None:
+            tokens = self._tokens(budget)
+            return lambda start: ruler.fit_back(start, tokens) if tokens else start
+        count, most = self.sentences, max(1, int(budget.room * _MOST_FOR_SENTENCES))
+        ends = [0, *unit_ends(document, "auto")]
+
+        def reach(start: int) -> int:
+            # Sentence ends at or before the start, the one that meets it not counted.
+            index = bisect_left(ends, start) - count
+            first = ends[max(index, 0)] if count else start
+            return max(first, ruler.fit_back(start, most))
+
+        return reach
+
+
+def _within(chunk: Chunk, document: Document, budget: Budget, first: int) -> Chunk:
+    """Return the chunk with its text begun at `first`, or as soon after as the budget allows."""
+    body = chunk.body
+    while first < body.start:
+        text = document.text[first : body.end]
+        count = budget.tokenizer.count(chunk.context + text)
+        if count <= budget.size and not text[0].isspace():
+            return replace(chunk, spans=(Span(first, body.end),), text=text, token_count=count)
+        first = next_word(document.text, first + 1, body.start) or body.start
+    return chunk
+
+
+def _floors(document: Document) -> Callable[[int], int]:
+    """Return a function from a chunk's start to the place that its overlap may not go beyond.
+
+    The text before a heading belongs to another section; a table or code is repeated whole or not
+    at all, except that a chunk inside code may repeat lines of it.
+    """
+    edges = {0}
+    tables = []
+    for block in document.blocks:
+        if block.kind == "heading" and block.parent < 0:
+            edges.add(block.span.start)
+        elif block.kind in ("code", "table", "html", "front_matter"):
+            edges |= set(block.span)
+            tables += [block.span] if block.kind == "table" else []
+    ordered = sorted(edges)
+    rows = [table.start for table in tables]
+
+    def floor(start: int) -> int:
+        index = bisect_right(rows, start) - 1
+        if index >= 0 and start < tables[index].end:
+            return start
+        return ordered[bisect_right(ordered, start) - 1]
+
+    return floor

@@ -1,0 +1,80 @@
+"""Texts and documents that break naive splitters, for Hypothesis to draw."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from chunkwise.core.types import Document
+from chunkwise.readers.read import read_text
+
+# Each is a fault seen in a splitter: CJK, right-to-left, ZWJ emoji, flags, combining marks, CRLF, lone CR,
+# NUL, form feed, no-break and zero-width spaces, separators that str.splitlines knows and no editor does.
+_HARD = [
+    "水泵每周检查一次。阀门必须关闭！",
+    "第一文です．第二文です。",
+    "점검은 매주 한다. 밸브를 닫는다.",
+    "คนงานตรวจปั๊มน้ำทุกวัน",
+    "بِسْمِ اللَّهِ مَرْحَبًا. نعم؟ ",
+    "שלום עולם. ",
+    "हिन्दी में वाक्य। दूसरा वाक्य। ",
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466",
+    "\U0001f1eb\U0001f1f7\U0001f1e9\U0001f1ea",
+    "e\u0301\u0323o\u0308",
+    "z" + "\u0335" * 40,
+    "\r\n",
+    "\r",
+    "\n\n",
+    "\x00",
+    "\f",
+    "\u00a0",
+    "\u200b",
+    "\u2028",
+    "\ufeff",
+    "<|endoftext|>",
+    "[SEP] [CLS]",
+    "Dr. Okafor paid 3.14 at 5 p.m. in the U.S. today. ",
+    "supercalifragilisticexpialidocious",
+    "a" * 300,
+    "https://example.org/a/b?c=d&e=f#g",
+    "    ",
+    "\t",
+]
+_MARKDOWN = [
+    "# Title\n\n",
+    "## 24/7 Support\n\n",
+    "Setext\n======\n\n",
+    "- item one\n- item two\n  - nested\n\n",
+    "1. first\n\n   continued\n\n2. second\n",
+    "| a | b |\n|---|---|\n| 1 | 2 |\n| x. y | z |\n\n",
+    "```py\n# not a heading\n\ndef f():\n    return 1\n```\n\n",
+    "~~~\nopen\n",
+    "> quote\n> more\n\n",
+    "---\ntitle: T\n---\n",
+    "<div>\n<p>x</p>\n</div>\n\n",
+    "For example:\n\n",
+    "***\n",
+    "[^1]: note\n\n",
+    "    indented code\n\n",
+]
+
+_words = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=12)
+_prose = st.lists(st.sampled_from(["The pump runs.", "Valve 7 is shut", "and", "no, never;", "why?"]), max_size=12)
+_pieces = st.one_of(
+    st.sampled_from(_HARD),
+    st.sampled_from(_MARKDOWN),
+    _words,
+    _prose.map(" ".join),
+    st.sampled_from([" ", "\n", "\n\n", ". ", "  \n"]),
+)
+
+texts = st.lists(_pieces, max_size=24).map("".join)
+
+media_types = st.sampled_from(["text/plain", "text/markdown", "text/x-python"])
+
+
+def document(text: str, media_type: str = "text/plain") -> Document:
+    """Read a text as a document."""
+    return read_text(text, id="doc", media_type=media_type)
+
+
+documents = st.builds(document, texts, media_types)

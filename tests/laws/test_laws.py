@@ -1,0 +1,100 @@
+"""The laws of DESIGN: they hold for every registered strategy, on every text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws.strategies import document, documents, texts
+
+from chunkwise.core.recipes import STRATEGIES
+from chunkwise.core.types import Document
+from chunkwise.pipeline import chunk, chunker
+from chunkwise.testing import check_chunker, check_locality
+
+TOKENIZERS = ["characters", "words", "cl100k_base", "all-MiniLM-L6-v2"]
+PIPES = [
+    "",
+    " | overlap(sentences=1)",
+    " | overlap(ratio=0.3)",
+    " | context(headings=True)",
+    " | overlap(tokens=2) | context(headings=True)",
+    " | context(headings=True) | overlap(sentences=2)",
+]
+EXAMPLES = int(os.environ.get("CHUNKWISE_LAW_EXAMPLES", "60"))
+
+# Overlap in tokens must leave room, so the smallest sizes are drawn without a large one.
+sizes = st.one_of(st.integers(5, 12), st.integers(13, 60), st.sampled_from([128, 200]))
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("pipe", PIPES)
+@settings(max_examples=EXAMPLES)
+@given(document=documents, size=sizes, tokenizer=st.sampled_from(TOKENIZERS))
+def test_every_composition_obeys_the_laws(name: str, pipe: str, document: Document, size: int, tokenizer: str) -> None:
+    check_chunker(chunker(f"{name}(size={size}){pipe}", tokenizer=tokenizer), document)
+
+
+@pytest.mark.parametrize("recipe", ["structural", "recursive", "sentences"])
+@settings(max_examples=EXAMPLES)
+@given(document=documents, size=sizes, min_size=st.integers(0, 40))
+def test_a_floor_of_size_keeps_the_laws(recipe: str, document: Document, size: int, min_size: int) -> None:
+    check_chunker(chunker(f"{recipe}(size={size}, min_size={min(min_size, size - 1)})", tokenizer="words"), document)
+
+
+@settings(max_examples=EXAMPLES)
+@given(document=documents, unit=st.sampled_from(["words", "characters"]), size=st.integers(1, 50))
+def test_fixed_units_obey_the_laws(document: Document, unit: str, size: int) -> None:
+    check_chunker(chunker(f"fixed(size={size}, unit={unit!r})"), document)
+
+
+@settings(max_examples=EXAMPLES)
+@given(document=documents, limit=st.integers(1, 5))
+def test_a_bound_on_sentences_obeys_the_laws(document: Document, limit: int) -> None:
+    check_chunker(chunker(f"sentences(size=50, max_sentences={limit})", tokenizer="cl100k_base"), document)
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@settings(max_examples=EXAMPLES)
+@given(text=texts, addition=texts)
+def test_an_edit_at_the_end_leaves_the_first_chunks_alone(name: str, text: str, addition: str) -> None:
+    prefix = "The pump runs all day. Valve 7 stays shut.\n\n" * 60
+    check_locality(chunker(f"{name}(size=40)", tokenizer="words"), document(prefix + text), addition)
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("text", ["", " ", "\n\n\t\r\n", "\u00a0\u2003", "\f\f"])
+def test_blank_documents_give_no_chunks(name: str, text: str) -> None:
+    assert chunk(Document.from_text(text, id="x"), f"{name}(size=20)") == []
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@pytest.mark.parametrize("char", ["a", "\u0335", "水", "_", "\U0001f1eb", "\n"])
+def test_a_word_of_a_hundred_thousand_characters_is_cut(name: str, tokenizer: str, char: str) -> None:
+    text = "See " + char * 100_000 + " end."
+    check_chunker(chunker(f"{name}(size=300)", tokenizer=tokenizer), Document.from_text(text, id="x"))
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+def test_ids_are_the_same_in_another_process(name: str) -> None:
+    program = (
+        "import chunkwise as cw; d = cw.read_text('# A\\n\\n' + 'Check the seal. ' * 40, id='x');"
+        f"print([c.id for c in cw.chunk(d, '{name}(size=20) | context()')])"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert len(eval(outputs.pop())) > 3
