@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.pack import Packer
+from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.types import Chunk, Document
@@ -37,5 +38,5 @@ class Fixed:
         ruler = self.budget.tokenizer.measure(document.text)
         cut = cutter(document, self.budget)
         packer = Packer(document.text, ruler, self.budget.room, whole=(), reserve=reserve)
-        for span in packer.pack(0, len(document.text)):
+        for span in packer.pack(*body(document)):
             yield cut(span)

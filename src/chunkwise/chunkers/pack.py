@@ -84,7 +84,13 @@ class Packer:
         if cuts:
             return max(cuts)
         parts = (self._allowed(level, start, start, reach) for level in self.reluctant)
-        return next((cut for cut in parts if cut is not None), None)
+        return next((cut for cut in parts if cut is not None and self._unit_fits(cut, end)), None)
+
+    def _unit_fits(self, start: int, end: int) -> bool:
+        """Tell whether the unit at `start` fits a chunk of its own; parting it from what it belongs to spares it."""
+        start = first_ink(self.text, start, end)
+        reach = first_ink(self.text, self.ruler.fit(start, max(1, self.room - self.reserve(start))), end)
+        return reach >= end or any(level(start, reach) is not None for level in (*self.whole, *self.reluctant))
 
     def _forced_cut(self, start: int, limit: int, end: int) -> int:
         """Return where to cut a unit that alone is over the limit; `start` if not even a grapheme fits."""

@@ -18,6 +18,7 @@ from chunkwise.chunkers.levels import (
     without_orphans,
 )
 from chunkwise.chunkers.pack import Packer
+from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.types import Chunk, Document
@@ -59,5 +60,5 @@ class Recursive:
             reserve=reserve,
             keeps_indent=in_code(document),
         )
-        for span in packer.pack(0, len(text)):
+        for span in packer.pack(*body(document)):
             yield cut(span)

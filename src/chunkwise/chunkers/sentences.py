@@ -9,6 +9,7 @@ from typing import Annotated
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.levels import among, heading_ends, in_code, last_resorts, unit_ends
 from chunkwise.chunkers.pack import Packer
+from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.types import Chunk, Document
@@ -45,20 +46,20 @@ class Sentences:
             reserve=reserve,
             keeps_indent=in_code(document),
         )
-        start = 0
-        for end in [*self._every(text, ends), len(text)]:
+        start, stop = body(document)
+        for end in [*self._every(text, start, ends), stop]:
             for span in packer.pack(start, end):
                 yield cut(span)
             start = end
 
-    def _every(self, text: str, ends: list[int]) -> Iterator[int]:
+    def _every(self, text: str, start: int, ends: list[int]) -> Iterator[int]:
         """Yield the end of every `max_sentences`-th sentence; white space alone is none."""
         if self.max_sentences is None:
             return
-        start, count = 0, 0
+        count = 0
         for end in ends:
             count += bool(text[start:end].strip())
-            start = end
+            start = max(start, end)
             if count == self.max_sentences:
                 yield end
                 count = 0

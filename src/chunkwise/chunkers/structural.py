@@ -24,9 +24,10 @@ from chunkwise.chunkers.levels import (
     unit_ends,
 )
 from chunkwise.chunkers.pack import Packer
+from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.types import Block, Chunk, Document, Drop, Span
+from chunkwise.core.types import Block, Chunk, Document, Span
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 
@@ -71,10 +72,6 @@ class Structural:
                 chunk = cut(span) if header is None else cut(header, span)
                 # Header and rows together may count more than apart; the rows alone always fit.
                 yield chunk if chunk.token_count <= self.size - reserve(span.start) or header is None else cut(span)
-
-    def dropped(self, document: Document) -> Sequence[Drop]:
-        """Return the front matter."""
-        return [Drop(block.span, "front matter, kept as metadata") for block in document.blocks if block.kind == "front_matter"]
 
 
 def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> tuple[list[Level], list[Level]]:
@@ -157,9 +154,9 @@ def _outside(places: Iterable[int], spans: Sequence[Span]) -> list[int]:
 
 def _sections(document: Document) -> list[Span]:
     """Return the sections of a document, front matter left out; a heading without text joins the next."""
-    front = max((block.span.end for block in document.blocks if block.kind == "front_matter"), default=0)
+    start, stop = body(document)
     headings = [block.span for block in document.blocks if block.kind == "heading" and block.parent < 0]
-    starts = [front, *(heading.start for heading in headings), len(document.text)]
+    starts = [start, *(heading.start for heading in headings), stop]
     sections: list[Span] = []
     for start, end in zip(starts, starts[1:], strict=False):
         bare = bool(sections) and _is_bare(document, sections[-1], headings)

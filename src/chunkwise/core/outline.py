@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
-from chunkwise.core.types import Block, Document, Span
+from chunkwise.core.types import Block, Document, Drop, Span
 
 
 class Outline:
@@ -62,3 +62,13 @@ class Outline:
 def outline(document: Document) -> Outline:
     """Return the outline of a document. The last few are kept."""
     return Outline(document)
+
+
+def front_matter(document: Document) -> list[Drop]:
+    """Return the front matter, which is metadata and belongs in no chunk."""
+    return [Drop(block.span, "front matter, kept as metadata") for block in document.blocks if block.kind == "front_matter"]
+
+
+def body(document: Document) -> Span:
+    """Return the text without the front matter before it."""
+    return Span(max((drop.span.end for drop in front_matter(document)), default=0), len(document.text))

@@ -17,6 +17,7 @@ from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from chunkwise.core.errors import RecipeError
+from chunkwise.core.outline import front_matter
 from chunkwise.core.protocols import Budget, Chunker, Reserve, Tokenizer, Transform, no_reserve
 from chunkwise.core.types import Chunk, Document, Drop
 
@@ -54,7 +55,7 @@ def strategy(cls: type[T]) -> type[T]:
     if not hasattr(cls, "budget"):
         cls.budget = property(lambda self: Budget(self.size, self.tokenizer))  # type: ignore[attr-defined]
     if not hasattr(cls, "dropped"):
-        cls.dropped = lambda self, document: ()  # type: ignore[attr-defined]
+        cls.dropped = lambda self, document: front_matter(document)  # type: ignore[attr-defined]
     if not hasattr(cls, "cuts_units"):
         cls.cuts_units = False  # type: ignore[attr-defined]
     cls.__or__ = lambda self, other: Pipe(self, (other,))  # type: ignore[attr-defined]

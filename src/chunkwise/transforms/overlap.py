@@ -121,14 +121,14 @@ def _within(chunk: Chunk, document: Document, budget: Budget, first: int) -> Chu
 def _floors(document: Document) -> Callable[[int], int]:
     """Return a function from a chunk's start to the place that its overlap may not go beyond.
 
-    The text before a heading belongs to another section; a table or code is repeated whole or not
-    at all, except that a chunk inside code may repeat lines of it.
+    The text before a heading belongs to another section, and the heading itself is context; a table
+    or code is not repeated, except that a chunk inside code may repeat lines of it.
     """
     edges = {0}
     tables = []
     for block in document.blocks:
         if block.kind == "heading" and block.parent < 0:
-            edges.add(block.span.start)
+            edges |= set(block.span)
         elif block.kind in ("code", "table", "html", "front_matter"):
             edges |= set(block.span)
             tables += [block.span] if block.kind == "table" else []

@@ -1,0 +1,105 @@
+"""`chunkwise chunk`: cut files, one JSON object a chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from chunkwise.cli.terminal import (
+    GlobOption,
+    JsonOption,
+    RecipeOption,
+    TokenizerOption,
+    chunk_fields,
+    console,
+    fail,
+    printable,
+    say,
+    tell_skips,
+    wants_json,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from chunkwise.core.protocols import Chunker
+    from chunkwise.core.types import Chunk, Document
+    from chunkwise.readers.read import Skip
+
+
+def chunk(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", metavar="PATH...")],
+    recipe: RecipeOption = None,
+    tokenizer: TokenizerOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
+    glob: GlobOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Cut files into chunks."""
+    from chunkwise.pipeline import DEFAULT_RECIPE, chunker
+
+    cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
+    skips: list[Skip] = []
+    documents = _documents(paths, glob or [], skips)
+    counts = {"documents": 0, "chunks": 0}
+    if out is not None:
+        with _opened(out) as stream:
+            write_json(_rows(cut, documents, counts), stream)
+    elif wants_json(json):
+        write_json(_rows(cut, documents, counts))
+    else:
+        for document in documents:
+            _print(document, list(cut(document)), counts)
+    tell_skips(skips)
+    say(f"{counts['chunks']} chunks of {counts['documents']} documents by {cut!r}" + (f" in {out}" if out else ""))
+    if skips and not counts["documents"]:
+        raise typer.Exit(2)
+
+
+def _documents(paths: list[Path], globs: list[str], skips: list[Skip]) -> Iterator[Document]:
+    """Read what can be read; put the rest on the list."""
+    from chunkwise.readers.read import Skip, find_files, read_files
+
+    files = [file for path in paths for file in find_files(path, globs=globs)]  # a missing path is told at once
+    for result in read_files(files):
+        if isinstance(result, Skip):
+            skips.append(result)
+        else:
+            yield result
+
+
+def _rows(cut: Chunker, documents: Iterator[Document], counts: dict[str, int]) -> Iterator[dict[str, Any]]:
+    for document in documents:
+        counts["documents"] += 1
+        for index, chunk in enumerate(cut(document)):
+            counts["chunks"] += 1
+            yield chunk_fields(chunk, index)
+
+
+def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> None:
+    from rich.table import Table
+
+    counts["documents"] += 1
+    counts["chunks"] += len(chunks)
+    table = Table("#", "tokens", "span", "under", "text", title=printable(document.id), title_justify="left", box=None)
+    for index, chunk in enumerate(chunks):
+        under = printable(" > ".join(chunk.headings))
+        text = printable(" ".join(chunk.text.split()))
+        cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", under[-40:], text[:60])
+        table.add_row(*(_plain(cell) for cell in cells))
+    console().print(table)
+
+
+def _plain(cell: str) -> Any:
+    from rich.text import Text
+
+    return Text(cell)  # a document's text is no markup
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return path.open("w", encoding="utf-8", errors="surrogatepass")
+    except OSError as err:
+        fail(f"{path}: can't be written: {err.strerror}")

@@ -1,0 +1,91 @@
+"""`chunkwise doctor`: what is installed, and whether it works."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import requires as requirements
+
+import typer
+
+from chunkwise import __version__
+from chunkwise.cli.terminal import console
+
+
+def doctor() -> None:
+    """Check the installation. Exit code 1 if something that is installed does not work."""
+    screen = console()
+    screen.print(f"chunkwise {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    faults = 0
+    for label, check in _checks():
+        found, said = _result(check)
+        faults += found == "broken"
+        mark = {"ok": "[green]ok[/]", "missing": "[yellow]missing[/]", "broken": "[red]broken[/]"}[found]
+        screen.print(f"  {mark}  {label}: ", end="")
+        screen.print(said, markup=False)
+    if faults:
+        raise typer.Exit(1)
+
+
+def _checks() -> list[tuple[str, Callable[[], str]]]:
+    tokenizers = ("all-MiniLM-L6-v2", "cl100k_base", "o200k_base")
+    return [
+        ("packages", _packages),
+        *((f"tokenizer {name}", lambda name=name: _tokenizer(name)) for name in tokenizers),
+        ("encoder all-MiniLM-L6-v2", _encoder),
+        ("lexical search", _lexical),
+        ("index on disk", _store),
+    ]
+
+
+def _result(check: Callable[[], str]) -> tuple[str, str]:
+    from chunkwise.core.errors import ChunkwiseError, MissingExtraError
+
+    try:
+        return "ok", check()
+    except MissingExtraError as err:
+        return "missing", str(err)
+    except (ChunkwiseError, ImportError, OSError) as err:
+        return "broken", str(err)
+
+
+def _packages() -> str:
+    base = sorted(line.split(">")[0].split("=")[0] for line in requirements("chunkwise") or () if "extra ==" not in line)
+    return ", ".join(f"{name} {_version(name)}" for name in base)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _tokenizer(name: str) -> str:
+    from chunkwise.text.tokens import tokenizer
+
+    return f"'unbelievably' has {tokenizer(name).count('unbelievably')} tokens"
+
+
+def _encoder() -> str:
+    from chunkwise.embed import encoder
+
+    found = encoder("all-MiniLM-L6-v2")
+    vectors = found(["A cat sat.", "A feline was sitting.", "Interest rates rose."], role="passage")
+    like, unlike = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
+    return f"{found.dim} dimensions, at most {found.max_tokens} tokens; like {like:.2f}, unlike {unlike:.2f}"
+
+
+def _lexical() -> str:
+    from chunkwise.core.errors import require
+
+    require("bm25s", extra="search")
+    require("Stemmer", extra="search")
+    return f"bm25s {version('bm25s')}, PyStemmer {version('PyStemmer')}"
+
+
+def _store() -> str:
+    from chunkwise.core.errors import require
+
+    return f"lancedb {require('lancedb', extra='search').__version__}"

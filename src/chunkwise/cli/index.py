@@ -1,0 +1,50 @@
+"""`chunkwise index`: read, cut, embed and store files, or bring an index up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chunkwise.cli.terminal import GlobOption, JsonOption, RecipeOption, progress, say, tell_skips, write_json
+
+IndexOption = Annotated[str, typer.Option("--index", "-i", help="The folder of the index.", envvar="CHUNKWISE_INDEX")]
+
+
+def index(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", metavar="PATH...")],
+    index: IndexOption = "index",
+    recipe: RecipeOption = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", "-e", help="A name, a folder with an ONNX model, or an endpoint as http://host/v1#model."),
+    ] = None,
+    glob: GlobOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Index files for search. Only what is new or changed is embedded."""
+    from chunkwise.pipeline import Index
+
+    opened = Index(index, encoder=encoder)
+    with progress("indexing") as show:
+        result = opened.add(*paths, recipe=recipe, globs=glob or [], progress=show)
+    for note in result.notes:
+        say(f"note: {note}")
+    tell_skips(result.skipped)
+    for id in result.removed:
+        say(f"removed {id}: its file is gone")
+    say(
+        f"{len(result.added)} documents in {result.n_chunks} chunks added, {len(result.unchanged)} unchanged, "
+        f"{len(result.removed)} removed; {index} holds {len(opened)} chunks by {opened.recipe}"
+    )
+    if json:
+        write_json([_summary(result.added, result.unchanged, result.removed, result.n_chunks, len(opened))])
+    if result.skipped and not result.added and not result.unchanged:
+        raise typer.Exit(2)
+
+
+def _summary(
+    added: tuple[str, ...], unchanged: tuple[str, ...], removed: tuple[str, ...], n_chunks: int, total: int
+) -> dict[str, object]:
+    return {"added": added, "unchanged": unchanged, "removed": removed, "chunks_added": n_chunks, "chunks": total}

@@ -1,0 +1,79 @@
+"""`chunkwise search`: ask an index."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from chunkwise.cli.index import IndexOption
+from chunkwise.cli.terminal import JsonOption, chunk_fields, console, printable, say, wants_json, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chunkwise.core.types import Hit
+
+
+class SearchMode(str, Enum):
+    """How to search."""
+
+    hybrid = "hybrid"
+    vector = "vector"
+    lexical = "lexical"
+
+
+def search(
+    question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
+    index: IndexOption = "index",
+    k: Annotated[int, typer.Option("-k", help="How many hits.", min=1)] = 5,
+    tokens: Annotated[
+        int | None, typer.Option("--tokens", help="As many hits as fit in this many tokens, instead of -k.", min=1)
+    ] = None,
+    mode: Annotated[SearchMode, typer.Option("--mode", help="By words, by meaning, or both.")] = SearchMode.hybrid,
+    json: JsonOption = False,
+) -> None:
+    """Find the chunks that answer a question."""
+    from chunkwise.core.errors import StoreError
+    from chunkwise.pipeline import Index
+
+    opened = Index(index)
+    if not len(opened):
+        raise StoreError(f"no index at {index}, or an empty one; run: chunkwise index PATH --index {index}")
+    hits = opened.search(question, k=k, tokens=tokens, mode=mode.value)
+    if wants_json(json):
+        write_json([hit_fields(hit) for hit in hits])
+    else:
+        print_hits(hits)
+    if not hits:
+        say("nothing found")
+
+
+def hit_fields(hit: Hit) -> dict[str, Any]:
+    """Return what is written of a hit."""
+    fields = chunk_fields(hit.chunk, 0)
+    del fields["index"]
+    return {"rank": hit.rank, "score": round(hit.score, 6), "via": list(hit.via), **fields}
+
+
+def print_hits(hits: Sequence[Hit]) -> None:
+    """Print hits for a person: where each stands, under which headings, and its text."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen = console()
+    for hit in hits:
+        chunk = hit.chunk
+        pages = f", page {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
+        place = f"{printable(chunk.document_id)}:{chunk.start}-{chunk.end}{pages}"
+        under = printable(" > ".join(chunk.headings))
+        head = Text.assemble(
+            (f"{hit.rank}. ", "bold"),
+            (place, "bold cyan"),
+            (f"  {hit.score:.3f} {'+'.join(hit.via)}, {chunk.token_count} tokens", "dim"),
+        )
+        screen.print(head)
+        if under:
+            screen.print(Text(f"   {under}", "green"))
+        screen.print(Padding(Text(printable(chunk.text)), (0, 0, 1, 3)))

@@ -1,0 +1,145 @@
+"""What all verbs share: errors as one line, data to stdout, messages and progress to stderr."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
+
+import typer
+
+from chunkwise.core.errors import ChunkwiseError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from chunkwise.core.types import Chunk
+    from chunkwise.readers.read import Skip
+
+P = ParamSpec("P")
+
+# Options that several verbs take.
+RecipeOption = Annotated[
+    str | None, typer.Option("--recipe", "-r", help="How to cut, e.g. 'structural(size=400) | overlap(sentences=1)'.")
+]
+TokenizerOption = Annotated[
+    str | None, typer.Option("--tokenizer", "-t", help="What to count with where the recipe does not say: a name or a path.")
+]
+GlobOption = Annotated[
+    list[str] | None, typer.Option("--glob", "-g", help="Take only files that match, e.g. '*.md'. May be given again.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON lines, also to a terminal.")]
+
+# What a document's text must not do to a terminal: control characters, and marks that turn the
+# direction of what follows (Trojan Source, CVE-2021-42574).
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+
+# The most skipped files that are named one by one.
+_MOST_SKIPS = 20
+
+
+def told(verb: Callable[P, None]) -> Callable[P, None]:
+    """Turn errors that are the user's to mend into one line on stderr and exit code 2."""
+
+    @functools.wraps(verb)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            verb(*args, **kwargs)
+        except ChunkwiseError as err:
+            fail(str(err))
+        except KeyboardInterrupt:
+            sys.stderr.write("\ninterrupted\n")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # the reader of a pipe has seen enough
+            sys.stderr.close()
+            raise typer.Exit(0) from None
+
+    return run
+
+
+def fail(message: str) -> NoReturn:
+    """Say what is wrong, and end with exit code 2."""
+    sys.stderr.write(f"error: {printable(message)}\n")
+    raise typer.Exit(2)
+
+
+def say(message: str) -> None:
+    """Write a message to stderr."""
+    sys.stderr.write(f"{printable(message)}\n")
+
+
+def wants_json(json_option: bool) -> bool:
+    """Tell whether data goes out as JSON lines: when asked for, or when stdout is no terminal."""
+    return json_option or not sys.stdout.isatty()
+
+
+def console() -> Console:
+    """Return a console on stdout."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def write_json(values: Iterable[Mapping[str, Any]], out: Any = None) -> None:
+    """Write one JSON object a line."""
+    stream = out or sys.stdout
+    for value in values:
+        stream.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+    stream.flush()
+
+
+def chunk_fields(chunk: Chunk, index: int) -> dict[str, Any]:
+    """Return what is written of a chunk."""
+    return {
+        "id": chunk.id,
+        "document_id": chunk.document_id,
+        "index": index,
+        "start": chunk.start,
+        "end": chunk.end,
+        "spans": [list(span) for span in chunk.spans],
+        "text": chunk.text,
+        "context": chunk.context,
+        "token_count": chunk.token_count,
+        "headings": list(chunk.headings),
+        "pages": list(chunk.pages),
+        "meta": dict(chunk.meta),
+    }
+
+
+def printable(text: str) -> str:
+    """Replace what would steer the terminal by visible signs."""
+    return _UNSAFE.sub(_visible, text)
+
+
+def tell_skips(skips: Iterable[Skip]) -> None:
+    """List the files that were passed over, with reasons."""
+    told_of = list(skips)
+    for skip in told_of[:_MOST_SKIPS]:
+        # A read error names the file already.
+        say(f"skipped {skip.reason}" if skip.reason.startswith(skip.id) else f"skipped {skip.id}: {skip.reason}")
+    if len(told_of) > _MOST_SKIPS:
+        say(f"skipped {len(told_of) - _MOST_SKIPS} more")
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int, str], None] | None]:
+    """Show a bar on stderr while a long job runs, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, id: bar.update(task, completed=done, total=total, description=printable(id)[-40:])
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\u2426" if code < 0xA0 else ""

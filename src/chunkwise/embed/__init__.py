@@ -1,0 +1,41 @@
+"""Encoders: texts in, unit vectors out."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from chunkwise.core.errors import EncodeError
+from chunkwise.core.protocols import Encoder
+from chunkwise.embed.http import HttpEncoder
+from chunkwise.embed.onnx import minilm, onnx_folder
+from chunkwise.text.tokens import MINILM
+
+__all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder"]
+
+
+def encoder(spec: str = MINILM) -> Encoder:
+    """Find an encoder: "all-MiniLM-L6-v2", "https://HOST/v1#MODEL", or the path of an ONNX folder.
+
+    Loads no model and opens no connection.
+    Raises: EncodeError if `spec` is none of these.
+    """
+    if spec == MINILM:
+        return minilm()
+    if spec.lower().startswith(("http://", "https://")):
+        url, _, model = spec.partition("#")
+        if not model:
+            raise EncodeError("the URL of an encoder ends with its model: https://HOST/v1#MODEL")
+        return HttpEncoder(url, model)
+    if spec and Path(spec).is_dir():
+        return onnx_folder(spec)
+    raise EncodeError(
+        f"no encoder {spec!r}; {_guess(spec)}known: {MINILM!r}, 'https://HOST/v1#MODEL' for a server that speaks "
+        "OpenAI's protocol, or the path of a folder with model.onnx and tokenizer.json (nothing is downloaded)"
+    )
+
+
+def _guess(spec: str) -> str:
+    # Of a path or a name like "sentence-transformers/all-MiniLM-L6-v2" the last part tells.
+    near = get_close_matches(spec.rpartition("/")[2].lower(), [MINILM.lower()])
+    return f"did you mean {MINILM!r}? " if near else ""

@@ -1,0 +1,159 @@
+"""Keep an index in memory: a matrix product and BM25, exact, gone with the process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core.errors import require
+from chunkwise.core.protocols import Entry, Filter, Floats2d, Scored
+from chunkwise.core.types import Chunk
+from chunkwise.stores.rows import K1, B, checked, described, dimension, direction, rounded, tags, wanted
+from chunkwise.text.terms import terms
+
+# Scores this near to the last one that counts may tie with it once they are rounded.
+_NEAR_TIE = 1e-4
+
+
+class MemoryStore:
+    """Chunks and vectors in memory.
+
+    Cost: a query reads every vector. The first one after a change builds what it searches in.
+    """
+
+    def __init__(self) -> None:
+        self._info: dict[str, Any] = {}
+        self._index = _Index({})
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """What the index was made with."""
+        return dict(self._info)
+
+    def describe(self, info: Mapping[str, Any]) -> None:
+        """Write down what the index is made with; `dim` is required and stays.
+
+        Raises: StoreError.
+        """
+        self._info = described(info, self._info)
+
+    def documents(self) -> Mapping[str, tuple[str, str]]:
+        """Return `{document_id: (fingerprint, source)}`."""
+        return {id: (entry.fingerprint, entry.source) for id, entry in self._index.entries.items()}
+
+    def replace(self, entries: Sequence[Entry]) -> None:
+        """Put these documents in place of what was stored under their ids, in one step.
+
+        Raises: StoreError before anything changes, for an entry that does not fit.
+        """
+        self._index = _Index({**self._index.entries, **checked(entries, dimension(self._info))})
+
+    def delete(self, document_ids: Sequence[str]) -> None:
+        """Remove documents. An id that is not there is no error."""
+        gone = set(document_ids)
+        self._index = _Index({id: entry for id, entry in self._index.entries.items() if id not in gone})
+
+    def finish(self) -> None:
+        """Do nothing: a search builds what it needs."""
+
+    def count(self) -> int:
+        """Return the number of chunks."""
+        return sum(len(entry.chunks) for entry in self._index.entries.values())
+
+    def chunks(self, document_id: str) -> Sequence[Chunk]:
+        """Return a document's chunks in order; none for a document that is not there."""
+        entry = self._index.entries.get(document_id)
+        return entry.chunks if entry else ()
+
+    def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
+        """Return the `k` chunks of the highest cosine with `vector`, best first.
+
+        Raises: StoreError for a vector of another length.
+        """
+        index = self._index
+        query = direction(vector, self._info["dim"]) if self._info else None
+        if query is None or not index.chunks:
+            return []
+        return index.best(index.matrix @ query, index.pointing & index.allowed(where), k)
+
+    def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
+        """Return the `k` chunks of the highest BM25 score for `text`, best first."""
+        index = self._index
+        scores = index.bm25(terms(text))
+        return index.best(scores, (scores > 0) & index.allowed(where), k)
+
+
+class _Index:
+    """One state of a store, and what is built to search it. A change makes a new one."""
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self.entries = dict(sorted(entries.items()))
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """All chunks, by document id and position, so that the first of equals is the right one."""
+        return [chunk for entry in self.entries.values() for chunk in entry.chunks]
+
+    @cached_property
+    def matrix(self) -> Floats2d:
+        """The vectors of the chunks, [n_chunks, dim]."""
+        filled = [entry.vectors for entry in self.entries.values() if entry.chunks]
+        return np.concatenate(filled, dtype=np.float32)
+
+    @cached_property
+    def pointing(self) -> NDArray[np.bool_]:
+        """Which vectors are not zero: a zero vector is near to nothing."""
+        return np.asarray(self.matrix.any(axis=1))
+
+    @cached_property
+    def tagged(self) -> dict[str, list[int]]:
+        """The rows that carry a tag."""
+        found: dict[str, list[int]] = {}
+        pairs = ((entry, chunk) for entry in self.entries.values() for chunk in entry.chunks)
+        for row, (entry, chunk) in enumerate(pairs):
+            for tag in tags(entry, chunk):
+                found.setdefault(tag, []).append(row)
+        return found
+
+    @cached_property
+    def worded(self) -> tuple[NDArray[np.intp], Any]:
+        """The rows that have terms, and BM25 over them. As in Lucene, the others count for no average."""
+        corpus = [terms(chunk.embed_text) for chunk in self.chunks]
+        rows = np.array([row for row, words in enumerate(corpus) if words], dtype=np.intp)
+        model = require("bm25s", extra="search").BM25(method="lucene", k1=K1, b=B)
+        if rows.size:
+            model.index([words for words in corpus if words], create_empty_token=False, show_progress=False)
+        return rows, model
+
+    def bm25(self, words: list[str]) -> NDArray[np.float32]:
+        """Return the score of every row."""
+        scores = np.zeros(len(self.chunks), dtype=np.float32)
+        rows, model = self.worded
+        if words and rows.size:
+            scores[rows] = model.get_scores(words)
+        return scores
+
+    def allowed(self, where: Filter) -> NDArray[np.bool_]:
+        """Return which rows pass a filter."""
+        mask = np.ones(len(self.chunks), dtype=np.bool_)
+        for options in wanted(where):
+            any_of = np.zeros(len(self.chunks), dtype=np.bool_)
+            for tag in options:
+                any_of[self.tagged.get(tag, [])] = True
+            mask &= any_of
+        return mask
+
+    def best(self, scores: NDArray[np.float32], mask: NDArray[np.bool_], k: int) -> list[Scored]:
+        """Return the `k` best rows of `mask`; of equals, the first in document order."""
+        rows = np.flatnonzero(mask)
+        if k < 1:
+            return []
+        if len(rows) > k:
+            last = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
+            rows = rows[scores[rows] >= last - _NEAR_TIE * max(1.0, abs(last))]
+        ranked = sorted((-rounded(float(scores[row])), int(row)) for row in rows)[:k]
+        return [(self.chunks[row], -score) for score, row in ranked]
