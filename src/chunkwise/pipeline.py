@@ -16,7 +16,7 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever
 from chunkwise.core.recipes import parse, with_size, with_tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
-from chunkwise.readers.read import Found, Skip, find_files, read_files
+from chunkwise.readers.read import Skip, find_files, read_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
 from chunkwise.text.tokens import MINILM
@@ -172,7 +172,8 @@ class Index:
         if mode != "lexical":
             self._check_fingerprint()
         vector, lexical = Vector(self._store, self.encoder, where), Lexical(self._store, where)
-        return {"vector": vector, "lexical": lexical, "hybrid": Hybrid(vector, lexical)}[mode]
+        retrievers: dict[Mode, Retriever] = {"vector": vector, "lexical": lexical, "hybrid": Hybrid(vector, lexical)}
+        return retrievers[mode]
 
     def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:
         """Return the chunker to index with; describe a new index, and refuse a recipe that is not its own."""

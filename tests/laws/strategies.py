@@ -57,7 +57,7 @@ _MARKDOWN = [
     "    indented code\n\n",
 ]
 
-_words = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=12)
+_words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 _prose = st.lists(st.sampled_from(["The pump runs.", "Valve 7 is shut", "and", "no, never;", "why?"]), max_size=12)
 _pieces = st.one_of(
     st.sampled_from(_HARD),

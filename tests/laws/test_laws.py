@@ -9,12 +9,12 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.strategies import document, documents, texts
 
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk, chunker
 from chunkwise.testing import check_chunker, check_locality
+from laws.strategies import document, documents, texts
 
 TOKENIZERS = ["characters", "words", "cl100k_base", "all-MiniLM-L6-v2"]
 PIPES = [

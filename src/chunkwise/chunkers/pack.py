@@ -16,7 +16,7 @@ from chunkwise.core.types import Span
 from chunkwise.text import graphemes
 
 
-def _nowhere(position: int) -> bool:
+def _nowhere(_position: int) -> bool:
     return False
 
 

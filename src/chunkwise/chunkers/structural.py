@@ -6,6 +6,7 @@ code is cut between lines, and neither is cut at all where it fits.
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,9 @@ class Structural:
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
         tables = _Tables(document, ruler, budget.room // 2)
-        whole, reluctant = _levels(document, self.language, lambda span: ruler.count(*span) <= budget.room - reserve(span.start))
+        whole, reluctant = _levels(
+            document, self.language, lambda span: ruler.count(*span) <= budget.room - reserve(span.start)
+        )
         packer = Packer(
             text,
             ruler,
@@ -158,7 +161,7 @@ def _sections(document: Document) -> list[Span]:
     headings = [block.span for block in document.blocks if block.kind == "heading" and block.parent < 0]
     starts = [start, *(heading.start for heading in headings), stop]
     sections: list[Span] = []
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in itertools.pairwise(starts):
         bare = bool(sections) and _is_bare(document, sections[-1], headings)
         if bare:
             sections[-1] = Span(sections[-1].start, end)

@@ -16,7 +16,9 @@ from chunkwise.cli.terminal import console
 def doctor() -> None:
     """Check the installation. Exit code 1 if something that is installed does not work."""
     screen = console()
-    screen.print(f"chunkwise {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    screen.print(
+        f"chunkwise {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    )
     faults = 0
     for label, check in _checks():
         found, said = _result(check)
@@ -51,7 +53,9 @@ def _result(check: Callable[[], str]) -> tuple[str, str]:
 
 
 def _packages() -> str:
-    base = sorted(line.split(">")[0].split("=")[0] for line in requirements("chunkwise") or () if "extra ==" not in line)
+    base = sorted(
+        line.split(">")[0].split("=")[0] for line in requirements("chunkwise") or () if "extra ==" not in line
+    )
     return ", ".join(f"{name} {_version(name)}" for name in base)
 
 

@@ -18,7 +18,9 @@ def index(
     recipe: RecipeOption = None,
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", "-e", help="A name, a folder with an ONNX model, or an endpoint as http://host/v1#model."),
+        typer.Option(
+            "--encoder", "-e", help="A name, a folder with an ONNX model, or an endpoint as http://host/v1#model."
+        ),
     ] = None,
     glob: GlobOption = None,
     json: JsonOption = False,

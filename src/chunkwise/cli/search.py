@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chunkwise.core.types import Hit
 
 
-class SearchMode(str, Enum):
+class SearchMode(StrEnum):
     """How to search."""
 
     hybrid = "hybrid"

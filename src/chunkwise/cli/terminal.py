@@ -27,7 +27,8 @@ RecipeOption = Annotated[
     str | None, typer.Option("--recipe", "-r", help="How to cut, e.g. 'structural(size=400) | overlap(sentences=1)'.")
 ]
 TokenizerOption = Annotated[
-    str | None, typer.Option("--tokenizer", "-t", help="What to count with where the recipe does not say: a name or a path.")
+    str | None,
+    typer.Option("--tokenizer", "-t", help="What to count with where the recipe does not say: a name or a path."),
 ]
 GlobOption = Annotated[
     list[str] | None, typer.Option("--glob", "-g", help="Take only files that match, e.g. '*.md'. May be given again.")
@@ -134,10 +135,16 @@ def progress(label: str) -> Iterator[Callable[[int, int, str], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn(label),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield lambda done, total, id: bar.update(task, completed=done, total=total, description=printable(id)[-40:])
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=printable(name)[-40:])
 
 
 def _visible(match: re.Match[str]) -> str:

@@ -66,7 +66,9 @@ def outline(document: Document) -> Outline:
 
 def front_matter(document: Document) -> list[Drop]:
     """Return the front matter, which is metadata and belongs in no chunk."""
-    return [Drop(block.span, "front matter, kept as metadata") for block in document.blocks if block.kind == "front_matter"]
+    return [
+        Drop(block.span, "front matter, kept as metadata") for block in document.blocks if block.kind == "front_matter"
+    ]
 
 
 def body(document: Document) -> Span:

@@ -93,7 +93,7 @@ class Budget:
         return self.size - self.tokenizer.n_special
 
 
-def no_reserve(start: int) -> int:
+def no_reserve(_start: int) -> int:
     """Leave nothing free."""
     return 0
 

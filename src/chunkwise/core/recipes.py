@@ -52,13 +52,10 @@ def strategy(cls: type[T]) -> type[T]:
         return numbered(cut(self, document, reserve))
 
     cls.__call__ = call  # type: ignore[method-assign]
-    if not hasattr(cls, "budget"):
-        cls.budget = property(lambda self: Budget(self.size, self.tokenizer))  # type: ignore[attr-defined]
-    if not hasattr(cls, "dropped"):
-        cls.dropped = lambda self, document: front_matter(document)  # type: ignore[attr-defined]
-    if not hasattr(cls, "cuts_units"):
-        cls.cuts_units = False  # type: ignore[attr-defined]
-    cls.__or__ = lambda self, other: Pipe(self, (other,))  # type: ignore[attr-defined]
+    defaults = {"budget": property(_budget), "dropped": _dropped, "cuts_units": False, "__or__": _pipe}
+    for name, value in defaults.items():
+        if name not in vars(cls):
+            setattr(cls, name, value)
     return _stage(cls, STRATEGIES)
 
 
@@ -137,7 +134,7 @@ def parse(recipe: str) -> Chunker:
     """
     try:
         tree = ast.parse(recipe.strip(), mode="eval").body
-    except (SyntaxError, ValueError) as err:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as err:  # the last two: absurdly nested
         reason = getattr(err, "msg", None) or str(err)
         raise RecipeError(f"can't read the recipe {recipe!r}: {reason}; try {EXAMPLE!r}") from err
     stages = [_build(node, STRATEGIES if not i else TRANSFORMS) for i, node in enumerate(_stages(tree))]
@@ -148,10 +145,9 @@ def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
     """Count with `tokenizer` in every stage that was left at its default one."""
     if isinstance(chunker, Pipe):
         return Pipe(with_tokenizer(chunker.chunker, tokenizer), chunker.transforms)
-    field = next((field for field in fields(chunker) if field.name == "tokenizer"), None)  # type: ignore[arg-type]
-    if field is None or getattr(chunker, "tokenizer") != field.default:
-        return chunker
-    return replace(chunker, tokenizer=tokenizer)  # type: ignore[type-var]
+    default = parameters(type(chunker)).get("tokenizer", (None, None, None))[1]
+    named = default is None or getattr(chunker, "tokenizer", None) != default
+    return chunker if named else replace(chunker, tokenizer=tokenizer)  # type: ignore[type-var]
 
 
 def with_size(chunker: Chunker, size: int) -> Chunker:
@@ -164,10 +160,23 @@ def with_size(chunker: Chunker, size: int) -> Chunker:
 def parameters(cls: type) -> Mapping[str, tuple[Any, Any, Range | None]]:
     """Return `{name: (type, default, range)}` of a registered stage."""
     hints = _hints(cls)
-    return {field.name: (*_split(hints[field.name])[:1], _default(field), _split(hints[field.name])[1]) for field in fields(cls)}
+    kinds = {field.name: _split(hints[field.name]) for field in fields(cls)}
+    return {field.name: (kinds[field.name][0], _default(field), kinds[field.name][1]) for field in fields(cls)}
 
 
 EXAMPLE = "structural(size=400) | overlap(sentences=1)"
+
+
+def _budget(self: Any) -> Budget:
+    return Budget(self.size, self.tokenizer)
+
+
+def _dropped(self: Any, document: Document) -> Sequence[Drop]:
+    return front_matter(document)
+
+
+def _pipe(self: Any, other: Transform) -> Pipe:
+    return Pipe(self, (other,))
 
 
 def _stage(cls: type[T], registry: dict[str, type]) -> type[T]:
@@ -181,13 +190,13 @@ def _stage(cls: type[T], registry: dict[str, type]) -> type[T]:
             given = signature.bind(self, *args, **kwargs).arguments
         except TypeError as err:
             raise RecipeError(_misfit(name, cls, args, kwargs, err)) from err
-        hints = _hints(cls)
+        hints = _hints(type(self))  # type: ignore[arg-type] - a class is hashable, whatever its instances are
         init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
         if registry is STRATEGIES:
             self.budget  # noqa: B018 - refuses a size that leaves no room
 
-    cls.__init__ = checked  # type: ignore[method-assign,assignment]
-    cls.__repr__ = _recipe  # type: ignore[method-assign,assignment]
+    cls.__init__ = checked  # type: ignore[method-assign]
+    cls.__repr__ = _recipe  # type: ignore[method-assign]
     cls.recipe_name = name  # type: ignore[attr-defined]
     registry[name] = cls
     return cls
@@ -210,7 +219,7 @@ def _default(field: Field[Any]) -> Any:
 
 
 @functools.cache
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: type[Any]) -> dict[str, Any]:
     return get_type_hints(cls, include_extras=True)
 
 
@@ -233,12 +242,16 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
                 return _named[option](value)
     literals = [choice for option in options if get_origin(option) is Literal for choice in get_args(option)]
     if literals and value not in literals:
-        raise RecipeError(f"{stage}: {name}={value!r} is not one of {', '.join(map(repr, literals))}{_meant(value, literals)}")
+        raise RecipeError(
+            f"{stage}: {name}={value!r} is not one of {', '.join(map(repr, literals))}{_meant(value, literals)}"
+        )
     numbers = tuple(option for option in options if option in (int, float))
     if numbers and not literals:
         allowed = (int, float) if float in numbers else (int,)
         if isinstance(value, bool) or not isinstance(value, allowed):
-            raise RecipeError(f"{stage}: {name}={value!r} must be a{'n integer' if float not in numbers else ' number'}")
+            raise RecipeError(
+                f"{stage}: {name}={value!r} must be a{'n integer' if float not in numbers else ' number'}"
+            )
     if bool in options and not isinstance(value, bool):
         raise RecipeError(f"{stage}: {name}={value!r} must be True or False")
     if bounds is not None and bounds.least is not None and value < bounds.least:
@@ -259,7 +272,13 @@ def _build(node: ast.expr, registry: Mapping[str, type]) -> Any:
     name = call.func.id
     if name not in registry:
         kind, other = ("strategy", TRANSFORMS) if registry is STRATEGIES else ("transform", STRATEGIES)
-        hint = " (it comes first in a recipe)" if name in STRATEGIES else " (it comes after a strategy)" if name in other else ""
+        hint = (
+            " (it comes first in a recipe)"
+            if name in STRATEGIES
+            else " (it comes after a strategy)"
+            if name in other
+            else ""
+        )
         raise RecipeError(f"no {kind} {name!r}{hint or _meant(name, registry)}; known: {', '.join(sorted(registry))}")
     values = [_literal(arg, name) for arg in call.args]
     if any(keyword.arg is None for keyword in call.keywords):
@@ -275,7 +294,7 @@ def _literal(node: ast.expr, stage: str) -> Any:
 
 
 def _misfit(name: str, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any], err: TypeError) -> str:
-    known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    known = [field.name for field in fields(cls)]
     for key in kwargs:
         if key not in known:
             return f"{name} has no parameter {key!r}{_meant(key, known)}; it takes {', '.join(known)}"

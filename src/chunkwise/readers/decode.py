@@ -26,7 +26,7 @@ _CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 
 
 def decode(source: Source) -> tuple[str, Meta]:
-    """Return the text and `{"encoding": name}`.
+    """Return the text and `{"encoding": name}`, with `"encoding_guessed": True` where a detector chose it.
 
     A declared encoding is taken at its word. Else a byte order mark decides and is not part of the
     text; then strict UTF-8; then a detector.
@@ -43,14 +43,14 @@ def decode(source: Source) -> tuple[str, Meta]:
         return content.decode("utf-8"), {"encoding": "utf-8"}
     except UnicodeDecodeError as err:
         position = err.start
-    encoding = _detect(content)
-    if encoding is None:
+    guessed = _detect(content)
+    if guessed is None:
         line = content.count(b"\n", 0, position) + 1
         raise ReadError(
             f"{source.id}, line {line}: byte 0x{content[position]:02x} at {position} is no UTF-8, and no other "
             "encoding fits; convert the file to UTF-8"
         )
-    return _strict(source, encoding), {"encoding": encoding}
+    return _strict(source, guessed), {"encoding": guessed, "encoding_guessed": True}
 
 
 def _refuse_binary(source: Source) -> None:
@@ -73,12 +73,13 @@ def _detect(content: bytes) -> str | None:
     sample = content[:_SAMPLE]
     if len(content) > _SAMPLE:  # a cut inside a character misleads the detector
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    best = from_bytes(sample).best()
+    found = from_bytes(sample)
+    best = found.best()
     if best is None:
         return None
-    # Western text: bytes that are the same letters in cp1252 are far likelier that than cp1250 or cp1258.
-    names = [best.encoding, *best.could_be_from_charset]
-    return "cp1252" if "cp1252" in names and best.encoding.startswith(("cp125", "latin", "iso8859")) else best.encoding
+    level = [match.encoding for match in found if (match.chaos, match.coherence) == (best.chaos, best.coherence)]
+    # Where the detector sees no difference, the encoding of Western Windows is by far the likeliest.
+    return "cp1252" if "cp1252" in level else best.encoding
 
 
 def _strict(source: Source, encoding: str) -> str:

@@ -37,7 +37,10 @@ _KINDS: dict[str, BlockKind] = {
 }
 
 # Only at the very start: further down, CommonMark knows a rule and an underlined heading.
-_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)(?=\S)(?:.*?(?:\r\n|\n|\r))??(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|$)", re.DOTALL)
+_FRONT_MATTER = re.compile(
+    r"\ufeff?---[ \t]*(?:\r\n|\n|\r)(?=\S)(?:.*?(?:\r\n|\n|\r))??(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|$)", re.DOTALL
+)
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _HEADING = re.compile(r"\s*#{1,6}[ \t]*(?P<atx>.*?)(?:[ \t]+#+)?[ \t]*$|(?P<setext>.*)", re.DOTALL)
 _UNDERLINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:=+|-+)[ \t]*\s*$")
 _FIELD = re.compile(r"^(?P<key>[A-Za-z_][\w-]*):[ \t]*(?P<value>.*?)[ \t]*\r?$", re.MULTILINE)
@@ -58,7 +61,7 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
     blocks = [Block("front_matter", Span(text.startswith("\ufeff"), front.end()))] if front else []
     # A byte order mark would hide the first block's markers.
     skip = front.end() if front else int(text.startswith("\ufeff"))
-    body = text[skip:]
+    body = _LONE_RETURN.sub("\n", text[skip:])  # the parser takes it for no line break
     at = _offsets(body)
     open_blocks: list[int] = []
     for event, where in _PARSER.events_with_range(body):
@@ -100,7 +103,7 @@ def _tag(tag: Any) -> tuple[str, Any]:
     if isinstance(tag, dict):
         (name, detail), *_ = tag.items()
         return name, detail
-    return cast(str, tag), None
+    return cast("str", tag), None
 
 
 def _tidy(text: str, start: int, end: int, kind: BlockKind) -> Span:
@@ -131,7 +134,8 @@ def _title(heading: str) -> str:
 
 
 def _fields(front_matter: str) -> dict[str, object]:
-    return {match["key"]: match["value"].strip("\"'") for match in _FIELD.finditer(front_matter)}
+    lines = _LONE_RETURN.sub("\n", front_matter)
+    return {match["key"]: match["value"].strip("\"'") for match in _FIELD.finditer(lines)}
 
 
 def _offsets(text: str) -> Callable[[int], int]:

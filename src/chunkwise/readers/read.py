@@ -76,6 +76,9 @@ def read_found(found: Found) -> Document:
         raise ReadError(f"{found.path}: no such file") from err
     except OSError as err:
         raise ReadError(f"{found.path}: can't be read: {err.strerror or err}") from err
+    suffix = found.path.suffix.lower()
+    if suffix and suffix not in READERS and not _is_utf8(content):
+        raise ReadError(f"{found.id}: no reader for {suffix} files; convert it to text or Markdown")
     return reader(Source(found.id, content, str(found.path.resolve()), media_type))
 
 
@@ -125,6 +128,14 @@ def read_files(files: Iterable[Found | Skip]) -> Iterator[Document | Skip]:
 
 def _format(found: Found) -> tuple[str, Reader]:
     return READERS.get(found.path.suffix.lower(), READERS[".txt"])
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _walk(folder: Path) -> Iterator[Path]:

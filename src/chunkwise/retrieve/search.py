@@ -64,7 +64,7 @@ class Hybrid:
                 chunks[id] = hit.chunk
                 scores[id] = scores.get(id, 0.0) + weight * scaled[id]
                 via[id] = (*via.get(id, ()), *hit.via)
-        best = sorted(scores, key=lambda id: (-scores[id], chunks[id].document_id, chunks[id].body))[:k]
+        best = sorted(scores, key=lambda name: (-scores[name], chunks[name].document_id, chunks[name].body))[:k]
         return [Hit(chunks[id], scores[id], rank, via[id]) for rank, id in enumerate(best, 1)]
 
 

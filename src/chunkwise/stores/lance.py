@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -35,6 +36,9 @@ KEPT_VERSIONS = timedelta(hours=1)
 # A document without chunks still has a row, so that it is known; no search and no count sees it.
 _MARKER = -1
 
+# Seconds to wait before another attempt to commit.
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+
 # How many more than asked for are fetched, to see where the ties of the last one end.
 _SPARE = 8
 
@@ -47,7 +51,7 @@ _FIELDS = ("document_id", "position", *_TEXTS, *_NUMBERS, *_PARTS)
 class LanceStore:
     """An index in a folder of its own: `index.json` says what it is, `chunks.lance` holds it.
 
-    Other processes may read while one writes. Nothing is written before `describe`.
+    Several processes may read and write at once. Nothing is written before `describe`.
     Raises: StoreError for a folder that holds something else, or an index that can't be read.
     """
 
@@ -85,17 +89,17 @@ class LanceStore:
         fresh = checked(entries, dim)
         if not fresh:
             return
-        table = self._table() or self._create(dim)
-        with _named(self.folder, "write to"):
-            merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-            merge.when_not_matched_by_source_delete(_is_one_of(fresh)).execute(_columns(fresh.values(), dim))
+        table = self._create(dim) if self._table() is None else self._table()
+        merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+        merge.when_not_matched_by_source_delete(_is_one_of(fresh))
+        rows = _columns(fresh.values(), dim)
+        self._commit(lambda: merge.execute(rows))
 
     def delete(self, document_ids: Sequence[str]) -> None:
         """Remove documents. An id that is not there is no error."""
         table = self._table()
         if table is not None and document_ids:
-            with _named(self.folder, "delete from"):
-                table.delete(_is_one_of(document_ids))
+            self._commit(lambda: table.delete(_is_one_of(document_ids)))
 
     def finish(self) -> None:
         """Merge small files, drop old versions, and bring what is searched in up to date.
@@ -106,15 +110,14 @@ class LanceStore:
         table = self._table()
         if table is None:
             return
-        with _named(self.folder, "finish"):
-            table.optimize(cleanup_older_than=KEPT_VERSIONS)
+        self._commit(lambda: table.optimize(cleanup_older_than=KEPT_VERSIONS))
         few = self.count() <= APPROXIMATE_FROM
-        if few or "terms" not in _indexed(table):
+        if few or "terms" not in self._indexed(table):
             # An index that grew still counts deleted chunks in its statistics; a new one is exact.
             self._index_terms(table)
-        if not few and "vector" not in _indexed(table):
-            with _named(self.folder, "finish"):
-                table.create_index("vector", config=_lance("lancedb.index").HnswSq(distance_type="cosine"))
+        if not few and "vector" not in self._indexed(table):
+            graph = _lance("lancedb.index").HnswSq(distance_type="cosine")
+            self._commit(lambda: table.create_index("vector", config=graph))
 
     def count(self) -> int:
         """Return the number of chunks."""
@@ -155,7 +158,7 @@ class LanceStore:
         table = self._table()
         if not words or table is None:
             return []
-        if "terms" not in _indexed(table):  # killed before its first `finish`
+        if "terms" not in self._indexed(table):  # killed before its first `finish`
             self._index_terms(table)
         # A query as an object: its words are only words, whatever they are made of.
         query = _lance("lancedb.query").MatchQuery(" ".join(words), "terms")
@@ -204,9 +207,9 @@ class LanceStore:
         return self._opened
 
     def _create(self, dim: int) -> Any:
-        with _named(self.folder, "write to"):
-            self._opened = self._connect().create_table(TABLE, schema=_schema(dim), exist_ok=True)
-        return self._opened
+        database = self._connect()
+        self._commit(lambda: database.create_table(TABLE, schema=_schema(dim), exist_ok=True))
+        return self._table()
 
     def _connect(self) -> Any:
         return _lance("lancedb").connect(str(self.folder), read_consistency_interval=timedelta(0))
@@ -221,8 +224,26 @@ class LanceStore:
             remove_stop_words=False,
             ascii_folding=False,
         )
-        with _named(self.folder, "finish"):
-            table.create_index("terms", config=as_they_are, replace=True)
+        self._commit(lambda: table.create_index("terms", config=as_they_are, replace=True))
+
+    def _indexed(self, table: Any) -> set[str]:
+        with _named(self.folder, "read"):
+            return {column for index in table.list_indices() for column in index.columns}
+
+    def _commit(self, step: Callable[[], Any]) -> None:
+        """Change the table; again for as long as other writers come first. A step that failed changed nothing."""
+        with _named(self.folder, "write to"):
+            for pause in _PAUSES:
+                try:
+                    step()
+                except RuntimeError as err:
+                    if "conflict" not in str(err):
+                        raise
+                    # Two processes that wait for the same time would meet again.
+                    time.sleep(pause * (1 + os.getpid() % 7 / 7))
+                else:
+                    return
+            step()
 
 
 @contextmanager
@@ -241,10 +262,6 @@ def _lance(module: str) -> ModuleType:
     """Import LanceDB, with its Rust log at errors: its warnings are for developers of LanceDB."""
     os.environ.setdefault("LANCEDB_LOG", "error")
     return require(module, extra="search")
-
-
-def _indexed(table: Any) -> set[str]:
-    return {column for index in table.list_indices() for column in index.columns}
 
 
 def _best_first(scored: tuple[float, dict[str, Any]]) -> tuple[float, str, int]:

@@ -72,7 +72,7 @@ def _ends(text: str, start: int, stop: int) -> Iterator[int]:
 
 def _splits(text: str, position: int) -> bool:
     """Tell whether both neighbours are so plain that a grapheme surely ends between them."""
-    if position <= 0:
+    if position <= 0 or position >= len(text):
         return True
     before, after = text[position - 1], text[position]
     return bool(_PLAIN.match(before) and _PLAIN.match(after)) or (before == "\n" and bool(_PLAIN.match(after)))

@@ -155,30 +155,28 @@ class TokenRuler:
 
     def fit(self, start: int, budget: int) -> int:
         """Return the end of a slice from `start` within `budget`, as long as can be found."""
-        index = int(np.searchsorted(self._ends, start, side="right")) + budget
-        while True:
-            # Beyond the last token only white space is left, which may cost nothing.
-            end = int(self._ends[index - 1]) if index - 1 < len(self._ends) else len(self._text)
-            if index >= len(self._ends):
-                end = len(self._text)
-            if end <= start:
-                return start
-            excess = self.count(start, end) - budget
+        first = int(np.searchsorted(self._ends, start, side="right"))
+        stop = min(first + budget, len(self._ends))
+        while stop >= first and budget > 0:
+            # After the last token only white space is left, which may cost nothing.
+            end = len(self._text) if stop == len(self._ends) else int(self._ends[stop - 1])
+            excess = self.count(start, end) - budget if end > start else 0
             if excess <= 0:
-                return end
-            index = min(index, len(self._ends)) - excess
+                return max(start, end)
+            stop -= excess
+        return start
 
     def fit_back(self, end: int, budget: int) -> int:
         """Return the start of a slice to `end` within `budget`, as long as can be found."""
-        index = int(np.searchsorted(self._ends, end, side="left")) - budget
-        while True:
-            start = int(self._ends[index]) if index >= 0 else 0
-            if start >= end:
-                return end
-            excess = self.count(start, end) - budget
+        last = int(np.searchsorted(self._ends, end, side="left"))
+        before = last - budget
+        while before < last:
+            start = int(self._ends[before]) if before >= 0 else 0
+            excess = self.count(start, end) - budget if start < end else 0
             if excess <= 0:
-                return start
-            index = max(index, -1) + excess
+                return min(start, end)
+            before = max(before, -1) + excess
+        return end
 
 
 def tokenizer(name: str) -> Tokenizer:

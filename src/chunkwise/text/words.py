@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import regex
 
 from chunkwise.core.types import Span
@@ -30,7 +32,7 @@ def line_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Partition `text[start:end]` into lines, each with its line break."""
     stop = len(text) if end is None else end
     cuts = [start, *(match.end() for match in _LINE.finditer(text, start, stop)), stop]
-    return [Span(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    return [Span(a, b) for a, b in itertools.pairwise(cuts) if a < b]
 
 
 def last_line(text: str, lo: int, hi: int) -> int | None:
@@ -61,7 +63,7 @@ def _last(pattern: regex.Pattern[str], text: str, lo: int, hi: int) -> int | Non
     while top > lo:
         bottom = max(lo, top - width)
         # The window reaches a little below, for punctuation whose white space lies above.
-        found = [match.end() for match in pattern.finditer(text, max(0, bottom - 8), min(len(text), hi + 1))]
+        found: list[int] = [match.end() for match in pattern.finditer(text, max(0, bottom - 8), min(len(text), hi + 1))]
         inside = [end for end in found if bottom < end <= hi]
         if inside:
             return inside[-1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chunkwise.core.outline import outline
-from chunkwise.core.protocols import Budget, Reserve
+from chunkwise.core.protocols import Budget, Reserve, no_reserve
 from chunkwise.core.recipes import transform
 from chunkwise.core.types import Chunk, Document
 
@@ -33,7 +33,7 @@ class Context:
     def reserve(self, document: Document, budget: Budget) -> Reserve:
         """Ask for the tokens of the headings above."""
         if not self.headings:
-            return lambda start: 0
+            return no_reserve
         places = outline(document)
         cost = lru_cache(maxsize=64)(lambda titles: _cost(_shortened(titles, budget), budget))
         return lambda start: cost(tuple(heading.label for heading in places.above(start)))

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from chunkwise.chunkers.levels import unit_ends
 from chunkwise.core.errors import RecipeError
+from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler
 from chunkwise.core.recipes import Range, transform
 from chunkwise.core.spans import first_ink
@@ -36,7 +37,8 @@ class Overlap:
     def __post_init__(self) -> None:
         given = [name for name in ("sentences", "tokens", "ratio") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise RecipeError(f"overlap takes exactly one of sentences, tokens and ratio, not {' and '.join(given) or 'none'}; try overlap(sentences=1)")
+            named = " and ".join(given) or "none"
+            raise RecipeError(f"overlap takes one of sentences, tokens, ratio, not {named}; try overlap(sentences=1)")
 
     def check(self, budget: Budget) -> None:
         """Refuse an overlap that leaves a chunk nothing of its own."""
@@ -45,8 +47,11 @@ class Overlap:
         if self.ratio is not None and self.ratio >= 1:
             raise RecipeError(f"overlap: ratio={self.ratio} must be less than 1; try ratio=0.15")
         if self._tokens(budget) >= budget.room:
-            most = f"{budget.size}" if budget.room == budget.size else f"{budget.room}, the size of {budget.size} less special tokens"
-            raise RecipeError(f"overlap: tokens={self.tokens} must be less than size={most}; try tokens={max(1, budget.room * 15 // 100)} (15 %)")
+            special = "" if budget.room == budget.size else f" (of {budget.size}, the rest are special tokens)"
+            raise RecipeError(
+                f"overlap: tokens={self._tokens(budget)} must be less than size={budget.room}{special}; "
+                f"try tokens={max(1, budget.room * 15 // 100)}, which is 15 %"
+            )
 
     def reserve(self, document: Document, budget: Budget) -> Reserve:
         """Ask for the tokens of the text that would be repeated."""
@@ -113,7 +118,8 @@ def _within(chunk: Chunk, document: Document, budget: Budget, first: int) -> Chu
         text = document.text[first : body.end]
         count = budget.tokenizer.count(chunk.context + text)
         if count <= budget.size and not text[0].isspace():
-            return replace(chunk, spans=(Span(first, body.end),), text=text, token_count=count)
+            span = Span(first, body.end)
+            return replace(chunk, spans=(span,), text=text, token_count=count, pages=outline(document).pages(span))
         first = next_word(document.text, first + 1, body.start) or body.start
     return chunk
 

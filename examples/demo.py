@@ -1,0 +1,65 @@
+"""The main job on real texts: index two folders, ask forty questions, show where each answer was found."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from chunkwise import Hit, Index, Span
+from chunkwise.cli.search import print_hits
+from chunkwise.cli.terminal import console, progress, tell_skips
+from chunkwise.core.spans import gaps
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = (ROOT / "examples" / "corpus", ROOT / "docs")
+SHOWN = ("sotu-09", "apollo-01", "rights-01")
+
+
+def main() -> None:
+    """Index, search, and count the answers that were found."""
+    screen = console()
+    screen.rule("Index")
+    started = time.perf_counter()
+    index = Index(ROOT / ".demo")
+    with progress("indexing") as show:
+        result = index.add(*FOLDERS, progress=show)
+    tell_skips(result.skipped)
+    screen.print(f"{len(index.documents())} documents, {len(index)} chunks by {index.recipe}")
+    screen.print(f"{len(result.added)} added, {len(result.unchanged)} unchanged, {time.perf_counter() - started:.1f} s")
+
+    questions = [json.loads(line) for line in (ROOT / "examples" / "questions.jsonl").read_text("utf-8").splitlines()]
+    screen.rule("Search")
+    for question in questions:
+        if question["id"] in SHOWN:
+            screen.print(f"[bold]{question['query']}[/]")
+            print_hits(index.search(question["query"], k=2))
+
+    screen.rule("Were the answers found?")
+    for mode in ("vector", "lexical", "hybrid"):
+        found = sum(answered(question, index.search(question["query"], k=5, mode=mode)) for question in questions)
+        screen.print(f"{mode:>8}: {found} of {len(questions)} answers whole in the first 5 hits")
+    screen.print(
+        "\nAsk your own: .venv/bin/chunkwise search 'Who flew around the Moon first?' --index .demo"
+        "\nSee the cuts:  .venv/bin/chunkwise show examples/corpus/apollo_program.md"
+    )
+
+
+def answered(question: dict[str, object], hits: list[Hit]) -> bool:
+    """Tell whether every character of the evidence is in a hit."""
+    for evidence in question["evidence"]:  # type: ignore[attr-defined]
+        spans = [span for hit in hits if hit.chunk.document_id == evidence["document"] for span in hit.chunk.spans]
+        if any(
+            hit_gap for hit_gap in gaps(spans, Span(evidence["start"], evidence["end"])) if _has_ink(evidence, hit_gap)
+        ):
+            return False
+    return True
+
+
+def _has_ink(evidence: dict[str, object], gap: Span) -> bool:
+    start = int(str(evidence["start"]))
+    return bool(str(evidence["text"])[gap.start - start : gap.end - start].strip())
+
+
+if __name__ == "__main__":
+    main()

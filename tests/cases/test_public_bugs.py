@@ -1,0 +1,391 @@
+"""Bugs that users of other libraries reported: each either can't happen here, or waits for the part it is about.
+
+What waits is in WAITING, with the reason; docs/public-bugs.md tells the same in words.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chunkwise.core.errors import RecipeError
+from chunkwise.core.recipes import STRATEGIES
+from chunkwise.core.types import Document
+from chunkwise.pipeline import chunk, chunker
+from chunkwise.readers.read import Skip, read_folder, read_text
+from chunkwise.testing import check_chunker
+from chunkwise.text.tokens import tokenizer
+
+if TYPE_CHECKING:
+    from cases import cases
+else:  # pytest puts this folder on the path, where cases.py hides the folder of its name
+    import cases
+
+ends, holds, linear, sibling, markdown = cases.ends, cases.holds, cases.linear, cases.sibling, cases.markdown
+recipe, run, has, headings_of, under = cases.recipe, cases.run, cases.has, cases.headings_of, cases.under
+covered, distinct, exact, rising, within = cases.covered, cases.distinct, cases.exact, cases.rising, cases.within
+at_line_ends, pages_are_touched, rows_tile = cases.at_line_ends, cases.pages_are_touched, cases.rows_tile
+every_chunk, starts_with_no, unnested, whole = cases.every_chunk, cases.starts_with_no, cases.unnested, cases.whole
+
+# By design white space at a chunk's ends is in no chunk. So where a case asks that the joined chunks equal
+# the text, `whole` asks that only white space is between them; and where the last chunk should end with the
+# text, it ends where the text's last word does.
+
+
+def an_overlap_of_the_whole_size_is_refused(case: cases.Case) -> None:
+    with pytest.raises(RecipeError, match="must be less than size=5"):  # by design: a chunk brings something new
+        chunker(recipe(case.params))
+    holds(exact, lambda run: run.chunks[-1].spans == ((6, 11),), overlap=4)(case)
+
+
+def more_chunks_than_a_bound_are_not_lost(case: cases.Case) -> None:
+    with pytest.raises(RecipeError, match="max_chunks"):  # by design: there is no bound that could lose text
+        chunker("fixed(size=10, max_chunks=100)")
+    holds(whole, lambda run: len(run.chunks) > 100)(case)
+
+
+def the_work_on_one_long_token_is_linear(case: cases.Case) -> None:
+    linear()(case)
+    linear(tokenizer="cl100k_base")(case)
+
+
+def one_bad_document_leaves_the_others(case: cases.Case) -> None:
+    with TemporaryDirectory() as folder:
+        for i, text in enumerate(case.inputs):
+            Path(folder, f"{i}.txt").write_text(text, "utf-8")
+        Path(folder, "1b.txt").write_bytes(bytes(range(32)) * 8)
+        results = list(read_folder(folder))
+    skips = [result for result in results if isinstance(result, Skip)]
+    assert [skip.id for skip in skips] == ["1b.txt"]
+    assert "binary" in skips[0].reason
+    cut = chunker(recipe(case.params))
+    texts = ["".join(c.text for c in cut(result)) for result in results if not isinstance(result, Skip)]
+    assert texts == list(case.inputs)
+
+
+def a_literal_special_token_is_text(case: cases.Case) -> None:
+    assert tokenizer("cl100k_base").count("<|endoftext|>") == 7
+    holds(whole, within, lambda run: "<|endoftext|>" in run.joined)(case)
+
+
+def an_unknown_tokenizer_is_refused_without_network(case: cases.Case) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "socket", None)
+        with pytest.raises(RecipeError, match="no tokenizer 'gpt2'"):
+            chunker("recursive", tokenizer=case.params["tokenizer"])
+
+
+def a_second_call_is_as_the_first(case: cases.Case) -> None:
+    written, other = recipe(case.params), read_text('{"a": 1, "b": 2}', id="case", media_type=case.media_type)
+    used, fresh = chunker(written), run(case.text, written, case.media_type)
+    list(used(other))
+    assert list(used(fresh.document)) == fresh.chunks
+    assert fresh.joined == case.text
+
+
+def blank_texts_give_no_chunks(case: cases.Case) -> None:
+    for text in (case.text, " ", "\n\t \r\n"):
+        for name in STRATEGIES:
+            assert not run(text, f"{name}(size=10)", "text/markdown").chunks
+
+
+def ids_are_the_same_in_every_process(case: cases.Case) -> None:
+    program = (
+        f"import chunkwise as cw; print([c.id for c in cw.chunk(cw.read_text({case.text!r}), {recipe(case.params)!r})])"
+    )
+    environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
+    outputs = [subprocess.check_output([sys.executable, "-c", program], env=env, text=True) for env in environments]
+    assert outputs[0] == outputs[1] != "[]\n"
+
+
+def metadata_costs_nothing(case: cases.Case) -> None:
+    meta = {"abstract": "lorem " * 80}
+    written = recipe({key: value for key, value in case.params.items() if key != "doc_meta"})
+    plain, rich = (chunk(Document.from_text(case.text, id="x", meta=m), written) for m in ({}, meta))
+    assert [c.text for c in rich] == [c.text for c in plain] != []
+
+
+def two(run: cases.Run) -> bool:
+    return len(run.chunks) == 2
+
+
+def gives(*texts: str) -> cases.Check:
+    return lambda run: run.texts == list(texts)
+
+
+def overlaps(run: cases.Run) -> bool:
+    return any(c.meta["overlap"] for c in run.chunks)
+
+
+TESTS: dict[str, cases.Test] = {
+    "B001": holds(exact, rising),
+    "B002": holds(exact, distinct),
+    "B004": holds(lambda run: run.joined == run.text and "\ufffd" not in run.joined, exact),
+    "B005": holds(exact, lambda run: all(run.texts), lambda run: run.chunks[-1].end == len(run.text.rstrip())),
+    "B007": holds(exact, covered),
+    "B008": an_overlap_of_the_whole_size_is_refused,
+    "B009": holds(exact, rising),
+    "B011": holds(exact, lambda run: "result  of" in run.joined and "Third   result" in run.joined),
+    "B012": holds(exact, distinct, lambda run: len({c.start for c in run.holding("Check the seal.")}) == 3),
+    "B014": holds(exact, lambda run: all(0 <= c.start < c.end <= len(run.text) for c in run.chunks)),
+    "B015": holds(
+        exact, rising, lambda run: [c.start for c in run.chunks][:2] == [0, 924] and run.chunks[-1].end == 2000
+    ),
+    "B017": holds(exact, lambda run: any(c.context == "Guide > Limits\n" for c in run.chunks)),
+    "B018": holds(exact, within),
+    "B019": holds(exact, distinct),
+    "B020": holds(within, strategy="paragraph"),
+    "B021": holds(lambda run: run.texts == [run.text.rstrip()] and len(run.text) > 400),
+    "B027": holds(within),
+    "B029": holds(within),
+    "B030": holds(within),
+    "B032": holds(within, covered),
+    "B033": holds(within),
+    "B035": holds(within, under("Big")),
+    "B036": holds(within, lambda run: all(text.endswith("。") for text in run.texts[:-1])),
+    "B037": ends(covered, within, rising),
+    "B038": ends(within, rising),
+    "B040": ends(rising, lambda run: len(run.chunks) <= 8),
+    "B041": ends(within),
+    "B043": linear(),
+    "B044": linear(),
+    "B046": the_work_on_one_long_token_is_linear,
+    "B047": linear(),
+    "B048": holds(
+        lambda run: run.chunks[0].end - 10 <= run.chunks[1].start < run.chunks[0].end,
+        lambda run: run.chunks[1].meta["overlap"] == 10,
+    ),
+    "B049": holds(gives("abcde", "defgh", "ghij")),
+    "B051": holds(unnested),
+    "B052": holds(gives("abc", "def", "gh")),
+    "B054": holds(covered, within),
+    "B055": holds(covered),
+    "B057": holds(covered, has("Max 40 seats.")),
+    "B058": holds(exact, has("\tcc main.c"), has("10\u00a0000")),
+    "B060": holds(lambda run: "First paragraph.\n\nSecond paragraph." in run.texts[0]),
+    "B063": holds(starts_with_no(".")),
+    "B064": holds(starts_with_no("。")),
+    "B065": holds(whole),
+    "B067": holds(exact, covered),
+    "B069": a_second_call_is_as_the_first,
+    "B070": holds(has("# Two"), covered),
+    "B071": holds(has("Keep this prose.")),
+    "B073": holds(has("The body must survive."), lambda run: run.chunks[-1].meta["context_truncated"] is True, within),
+    "B074": more_chunks_than_a_bound_are_not_lost,
+    "B076": holds(exact, lambda run: all("\n" in text for text in run.texts)),
+    "B078": holds(
+        lambda run: "Sentence two.\n\nSentence three." in run.joined,
+        lambda run: not any(re.search(r"[^\n]\n#", text) for text in run.texts),
+    ),
+    "B080": one_bad_document_leaves_the_others,
+    "B081": a_literal_special_token_is_text,
+    "B082": an_unknown_tokenizer_is_refused_without_network,
+    "B083": holds(under("Setup")),
+    "B084": holds(under("Doc")),
+    "B086": holds(under("Steps"), has("```sh\n   # not a heading\n   make\n   ```")),
+    "B087": holds(headings_of("Section text.", "Doc", "Section")),
+    "B089": holds(headings_of("text", "Root", "24/7 Support", "[CV](https://example.org/cv)")),
+    "B090": holds(under("Alpha"), exact, lambda run: run.text[0] == "\ufeff" == run.document.text[0]),
+    "B091": holds(headings_of("body a", "Alpha"), headings_of("body b", "Alpha", "Beta")),
+    "B093": holds(under("Real"), lambda run: run.document.meta["title"] == "Guide" and "Guide" not in run.joined),
+    "B094": holds(exact, lambda run: run.headings == {("One",), ("One", "Two")}, has("\r\n")),
+    "B097": holds(has("For example:", "run()")),
+    "B099": holds(headings_of("## Section 2", "Title", "Section 2")),
+    "B100": holds(lambda run: len(run.chunks) > 1 and all(isinstance(c.headings, tuple) for c in run.chunks)),
+    "B103": holds(rows_tile, exact, size=58, unit="char"),
+    "B105": holds(every_chunk("Interval", "Owner")),
+    "B106": holds(at_line_ends, within),
+    "B123": holds(pages_are_touched),
+    "B124": holds(pages_are_touched, lambda run: max(max(c.pages) for c in run.chunks) == 3),
+    "B126": holds(has("Warranty", "two years")),
+    "B128": holds(cases.small_ones_can_not_be_joined, covered),
+    "B129": holds(two),
+    "B130": holds(two),
+    "B132": holds(two),
+    "B135": holds(lambda run: max(map(len, run.texts)) <= 300),
+    "B136": holds(exact),
+    "B137": holds(lambda run: not any(unicodedata.category(text[0]) == "Mn" for text in run.texts), covered),
+    "B139": holds(within, starts_with_no(*map(chr, (0x0E31, *range(0x0E34, 0x0E3B), *range(0x0E47, 0x0E4F))))),
+    "B140": blank_texts_give_no_chunks,
+    "B145": holds(lambda run: [text.split() for text in run.texts] == [["a", "b"], ["c", "d"], ["e"]]),
+    "B150": ids_are_the_same_in_every_process,
+    "B151": holds(distinct, lambda run: len(run.chunks) == 3),
+    "B152": metadata_costs_nothing,
+    "B153": holds(covered, lambda run: run.chunks[-1].end == len(run.text)),
+    "B154": holds(has("# explains load", "@cached", "def load")),
+}
+
+# id -> the issue that it waits for, and why no present strategy can express it.
+WAITING: dict[str, tuple[int, str]] = {
+    "B023": (6, "about the semantic strategy"),
+    "B024": (6, "about the semantic strategy"),
+    "B026": (6, "about what the semantic strategy hands to an encoder"),
+    "B061": (3, "separators that are regular expressions"),
+    "B062": (3, "separators that are regular expressions"),
+    "B077": (5, "cleaning"),
+    "B079": (5, "the HTML reader"),
+    "B096": (4, "fences that are continued in the next chunk"),
+    "B102": (4, "a table strategy: two header rows are no table of Markdown"),
+    "B108": (5, "the HTML reader"),
+    "B109": (5, "the HTML reader"),
+    "B110": (5, "the HTML reader"),
+    "B112": (5, "the HTML reader"),
+    "B113": (5, "the HTML reader"),
+    "B115": (5, "the HTML reader and leaving out blobs"),
+    "B116": (5, "leaving out blobs"),
+    "B117": (5, "cleaning"),
+    "B118": (5, "cleaning"),
+    "B120": (5, "the PDF reader"),
+    "B121": (5, "the PDF reader"),
+    "B133": (4, "numbered headings of legal texts"),
+    "B134": (4, "numbered headings of legal texts"),
+    "B141": (6, "about the semantic strategy"),
+    "B142": (6, "about the semantic strategy"),
+    "B143": (6, "about the semantic strategy"),
+    "B147": (3, "separators that are regular expressions"),
+    "B148": (4, "the hierarchical strategy"),
+    "B149": (4, "the hierarchical strategy and its retriever"),
+}
+
+
+@pytest.mark.parametrize("id", TESTS)
+def test_a_reported_bug_does_not_happen_here(id: str) -> None:
+    TESTS[id](cases.load()[id])
+
+
+def test_every_case_is_tested_or_waits() -> None:
+    assert set(cases.load()) == TESTS.keys() | WAITING.keys()
+    assert not TESTS.keys() & WAITING.keys()
+    assert {issue for issue, _ in WAITING.values()} <= {3, 4, 5, 6}
+
+
+@pytest.mark.parametrize("id", [*TESTS, *WAITING])
+def test_the_laws_hold_for_every_reported_text(id: str) -> None:
+    for text in cases.load()[id].inputs[:3]:
+        for media_type in ("text/plain", "text/markdown", "text/x-python"):
+            document = read_text(text[:4000], id=id, media_type=media_type)
+            for name in STRATEGIES:
+                check_chunker(
+                    chunker(f"{name}(size=40) | overlap(tokens=8) | context()", tokenizer="cl100k_base"), document
+                )
+
+
+MD, EACH, LINES = "text/markdown", "sentences(max_sentences=1)", "Same line.\n" * 9
+
+
+def equal_lines_keep_their_ids() -> None:
+    first, longer = (run(text, EACH).chunks for text in (LINES, LINES + "Same line."))
+    assert [c.id for c in longer][:9] == [c.id for c in first]
+    assert len({c.id for c in longer}) == 10
+
+
+def no_id_is_that_of_another_document() -> None:
+    pairs = [("a", "1 x"), ("a1", " x"), ("a1", "x"), ("a", "x")]
+    chunks = [c for id, text in pairs for c in chunk(Document.from_text(text, id=id), "recursive")]
+    assert [c.id for c in chunks].count(chunks[1].id) == 2  # the same document and text
+    assert len({c.id for c in chunks}) == 3
+
+
+def nothing_but_front_matter() -> None:
+    document = read_text("---\ntitle: T\n---\n", media_type=MD)
+    assert chunk(document, "structural") == []
+    assert [drop.span for drop in chunker("structural").dropped(document)] == [(0, 17)]
+
+
+def nothing_but_odd_white_space() -> None:
+    for name in STRATEGIES:
+        assert chunk(read_text("\x1c\x1f\x85\u2028\u2029\u3000\u00a0\v\f", media_type=MD), f"{name} | context()") == []
+
+
+# Two of our own for each kind of fault: what a mended implementation may still get wrong.
+SIBLINGS: dict[str, Callable[[], None]] = {
+    "offsets-a-text-within-another": sibling(
+        "\r\n\r\n".join(["ab", "abc", "ab", "b", "abc ab"]), "recursive(size=5)", exact, distinct, covered
+    ),
+    "offsets-sections-alike": markdown(12, "# N\n\nsame\n\n" * 4 + "\U0001f9ea", exact, distinct, under("N")),
+    "size-of-context-and-header": markdown(
+        70,
+        "# " + "Pump " * 9 + "\n\n| Part | No |\n|---|---|\n" + "| seal | 3 |\n" * 9 + "\nOne. Two.\n" * 9,
+        within,
+        covered,
+    ),
+    "size-of-tokens-that-merge": sibling(
+        " 1234567890" * 60 + "  naïveté\u00a0" * 20, "fixed(size=7, tokenizer='o200k_base') | overlap(tokens=3)", within
+    ),
+    "overlap-of-one-word": sibling(
+        "one two three four",
+        "fixed(size=2, unit='words') | overlap(tokens=1)",
+        gives("one two", "two three", "three four"),
+    ),
+    "overlap-not-across-headings": markdown(
+        24,
+        "# A\n\nOne two three. Four five six.\n\n# B\n\nSeven eight nine.",
+        lambda run: not has("six.", "# B")(run),
+        overlaps,
+    ),
+    "loss-of-what-is-not-shown": markdown(
+        30, "See [a].\n\n[a]: https://example.org/a\n[b]: <c> 'B'\n\n<!-- never closed\n\nThe end.\n", covered, exact
+    ),
+    "loss-of-lazy-lines": markdown(
+        20, "> quoted\nlazy\n\n- item\nlazy too\n\n***\n\n| a |\n|---|\n| 1 | spare cell |\ntail", covered, within
+    ),
+    "markdown-hashes-that-head-nothing": markdown(
+        50,
+        "# Real\n\n#tag\n\n####### no\n\n    # code\n\n<pre>\n# html\n</pre>\n\n~~~\n# x\n```\n~~~\n\n\\# y",
+        under("Real"),
+    ),
+    "markdown-fences-that-do-not-close": markdown(
+        50,
+        "# Real\n\n```\n``` no end\n# inside\n    ```\n# still\n```\n\n> # quoted\n\n- # listed\n\nEnd.",
+        under("Real"),
+    ),
+    "unicode-one-character-at-a-time": sibling(
+        "🇫🇷🇩🇪e\u0301\u0323\r\n\u1112\u1161\u11ab",
+        "fixed(size=1, unit='characters')",
+        gives("🇫🇷", "🇩🇪", "e\u0301\u0323", "\u1112\u1161\u11ab"),
+    ),
+    "unicode-lone-surrogates": sibling("a half \ud83e and \udd9c half " * 9, "recursive(size=25)", exact, covered),
+    "hang-on-one-endless-character": lambda: cases.grows_linearly(
+        "z" + "\u0335" * 20_000, "fixed(size=40, unit='characters') | overlap(tokens=39)"
+    ),
+    "hang-on-many-small-blocks": lambda: cases.grows_linearly(
+        "".join(f"[^{i}]: See it.\n\n" for i in range(1500)), "sentences(size=64) | overlap(tokens=9) | context()", MD
+    ),
+    "sentence-with-titles": sibling("We saw Ms. Lee at Mt. Fuji. They left.", EACH, two),
+    "sentence-with-foreign-words": sibling("She met Prof. Lee et al. in May. They left.", EACH, two),
+    "structure-of-a-heading-under-a-heading": sibling(
+        "# A\n\n## B\n\nBody one is here. Body two.", "structural(size=24)", has("## B", "Body one"), media_type=MD
+    ),
+    "structure-of-a-quote": sibling(
+        "> One.\n>\n> Two.\n>\n> | a | b |\n> |---|---|\n" + "> | 1 | 2 |\n" * 9,
+        "structural(size=40)",
+        at_line_ends,
+        media_type=MD,
+    ),
+    "empty-but-for-front-matter": nothing_but_front_matter,
+    "empty-but-for-odd-white-space": nothing_but_odd_white_space,
+    "ids-of-equal-lines": equal_lines_keep_their_ids,
+    "ids-of-documents-that-join-alike": no_id_is_that_of_another_document,
+}
+
+
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_no_sibling_of_a_reported_bug_happens_here(name: str) -> None:
+    SIBLINGS[name]()
+
+
+def test_the_page_tells_of_every_case_whether_it_waits() -> None:
+    page = (cases.ROOT / "docs" / "public-bugs.md").read_text("utf-8")
+    rows = re.findall(r"^\| (B\d+) \|.*\| ([^|]+) \|$", page, re.MULTILINE)
+    assert {id for id, state in rows if state.startswith("waits for ")} == WAITING.keys()
+    assert {id for id, state in rows if not state.startswith("waits for ")} == TESTS.keys()

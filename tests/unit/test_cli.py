@@ -1,0 +1,188 @@
+"""The command line from the outside: data on stdout, messages on stderr, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkwise.cli.show import coloured
+from chunkwise.cli.terminal import printable
+from chunkwise.pipeline import chunk
+from chunkwise.readers.read import read_text
+
+FIELDS = ["id", "document_id", "index", "start", "end", "spans", "text", "context"]
+FIELDS += ["token_count", "headings", "pages", "meta"]
+
+
+def run(*arguments: object, code: int = 0, cwd: Path | None = None) -> tuple[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", "from chunkwise.cli import main; main()", *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
+
+
+def rows(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "pumps.md").write_text(
+        "# Pumps\n\n## Seals\n\nSeals are replaced every six weeks.\n\n## Oil\n\nOil is checked.\n"
+    )
+    (folder / "notice.txt").write_text("The notice period is three months.")
+    (folder / "photo.jpg").write_bytes(b"\xff\xd8")
+    return folder
+
+
+def test_chunk_writes_one_object_a_chunk(docs: Path) -> None:
+    out, err = run("chunk", docs)
+    assert [list(row) for row in rows(out)] == [FIELDS] * 3
+    assert [(row["document_id"], row["index"]) for row in rows(out)] == [
+        ("notice.txt", 0),
+        ("pumps.md", 0),
+        ("pumps.md", 1),
+    ]
+    text = (docs / "pumps.md").read_text()
+    for row in rows(out)[1:]:
+        assert text[row["start"] : row["end"]] == row["text"]
+    assert rows(out)[2]["headings"] == ["Pumps", "Oil"]
+    assert rows(out)[2]["context"] == "Pumps\n"
+    assert "skipped photo.jpg: no reader for .jpg files" in err
+    assert "3 chunks of 2 documents" in err
+
+
+def test_chunk_takes_a_recipe_a_tokenizer_globs_and_a_file_to_write(docs: Path, tmp_path: Path) -> None:
+    out, err = run("chunk", docs, "-r", "fixed(size=10)", "-t", "characters", "-g", "*.txt", "-o", tmp_path / "c.jsonl")
+    assert out == ""
+    made = rows((tmp_path / "c.jsonl").read_text())
+    assert {row["document_id"] for row in made} == {"notice.txt"}
+    assert max(row["token_count"] for row in made) == 10
+    assert "fixed(size=10, tokenizer='characters')" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["chunk", "missing.md"], "missing.md: no such file or folder"),
+        (["chunk", "docs", "-r", "structural(size=0)"], "size=0 must be at least 1"),
+        (["chunk", "docs", "-r", "structural(size=50) | overlap(tokens=50)"], "tokens=50 must be less than size=48"),
+        (["chunk", "docs", "-r", "strutural()"], "did you mean 'structural'"),
+        (["chunk", "docs", "-t", "gpt2"], "no tokenizer 'gpt2'"),
+        (["chunk", "docs/photo.jpg"], "photo.jpg"),
+        (["chunk", "docs/empty.txt"], "empty.txt: empty"),
+        (["chunk", "docs", "-o", "no/such/folder/x"], "can't be written"),
+        (["show", "docs"], "is a folder"),
+        (["show", "missing.md"], "no such file"),
+        (["search", "anything", "-i", "nowhere"], "run: chunkwise index PATH --index nowhere"),
+        (["search", " ", "-i", "nowhere"], "nowhere"),
+        (["index", "missing", "-i", "x"], "missing: no such file or folder"),
+        (["index", "docs", "-i", "docs"], "holds no index"),
+        (["index", "docs", "-i", "x", "-e", "no-such-encoder"], "no-such-encoder"),
+    ],
+)
+def test_bad_input_gives_one_clear_line_and_exit_code_2(docs: Path, arguments: list[str], words: str) -> None:
+    (docs / "empty.txt").write_text("")
+    out, err = run(*arguments, code=2, cwd=docs.parent)
+    assert out == ""
+    assert words in err
+    assert len([line for line in err.splitlines() if not line.startswith("0 chunks")]) == 1
+
+
+def test_index_then_search_finds_the_answer_with_its_place(docs: Path) -> None:
+    index = docs.parent / "i"
+    _, err = run("index", docs, "-i", index)
+    assert "2 documents in 3 chunks added" in err
+    _, err = run("index", docs, "-i", index)
+    assert "2 unchanged" in err
+    out, _ = run("search", "How often are seals replaced?", "-i", index, "-k", "1")
+    (hit,) = rows(out)
+    assert (hit["rank"], hit["document_id"], hit["headings"]) == (1, "pumps.md", ["Pumps", "Seals"])
+    assert "six weeks" in hit["text"]
+    assert hit["via"] == ["vector", "lexical"]
+    for mode in ("vector", "lexical"):
+        out, _ = run("search", "notice period", "-i", index, "--mode", mode, "--tokens", "20")
+        assert rows(out)[0]["document_id"] == "notice.txt"
+        assert sum(row["token_count"] for row in rows(out)) <= 20
+
+
+def test_strategies_lists_every_stage_with_its_parameters() -> None:
+    out, _ = run("strategies", "--json")
+    named = {row["name"]: row for row in rows(out)}
+    assert {"fixed", "recursive", "sentences", "structural", "overlap", "context"} <= set(named)
+    assert named["structural"]["parameters"]["size"] == 200
+    assert all(row["sentence"].endswith(".") for row in named.values())
+
+
+def test_doctor_finds_a_sound_installation() -> None:
+    out, _ = run("doctor")
+    assert "broken" not in out
+    assert "missing" not in out
+    assert "384 dimensions" in out
+
+
+def test_help_and_version_say_what_the_exit_codes_mean() -> None:
+    out, _ = run("--help")
+    assert "Exit codes: 0 done" in out
+    assert run("--version")[0].startswith("chunkwise ")
+
+
+def test_show_prints_every_character_of_the_document(docs: Path) -> None:
+    out, err = run("show", docs / "pumps.md", "-r", "structural(size=60) | context()")
+    assert "[1] " in out
+    assert "Pumps > Oil" in out
+    assert "Seals are replaced every six weeks." in out
+    assert "2 chunks by structural" in err
+
+
+def test_show_marks_what_is_repeated() -> None:
+    document = read_text("One is here. Two is here. Three is here.", media_type="text/plain")
+    text = coloured(document, chunk(document, "sentences(size=10, max_sentences=1) | overlap(tokens=3)"))
+    repeated = [text.plain[span.start : span.end] for span in text.spans if str(span.style) == "black on #d9c7f2"]
+    assert "here. " in repeated
+
+
+def test_a_document_can_not_steer_the_terminal(tmp_path: Path) -> None:
+    hostile = "\x1b]0;owned\x07 \x1b[2J \u202egnp.exe \x9b31m [bold]not markup[/bold]"
+    (tmp_path / "x.txt").write_text(hostile + " text", encoding="utf-8")
+    out, _ = run("show", tmp_path / "x.txt")
+    assert not set(out) & set("\x1b\x07\x9b\u202e")
+    assert "[bold]not markup[/bold]" in out
+    assert printable("a\x1bb") == "a\u241bb"
+
+
+def test_importing_and_helping_load_nothing_heavy() -> None:
+    program = (
+        "import sys, chunkwise\n"
+        "assert not {'numpy', 'tiktoken', 'tokenizers', 'lancedb', 'onnxruntime'} & set(sys.modules)\n"
+        "import chunkwise.cli\n"
+        "assert not {'numpy', 'tiktoken', 'tokenizers', 'lancedb', 'onnxruntime', 'rich.progress'} & set(sys.modules)\n"
+        "chunkwise.chunk\n"
+        "assert not {'lancedb', 'onnxruntime', 'bm25s', 'pyarrow'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_public_names_are_a_list_that_works() -> None:
+    import chunkwise
+
+    assert chunkwise.__all__ == sorted(chunkwise.__all__)
+    for name in chunkwise.__all__:
+        assert getattr(chunkwise, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        chunkwise.no_such_name  # noqa: B018
