@@ -68,10 +68,11 @@ class Packer:
             cut = self._whole_cut(start, self._leave_enough(start, limit, end, budget), end)
             cut = cut or self._whole_cut(start, limit, end) or self._forced_cut(start, limit, end)
             span = trim(self.text, Span(start, max(cut, first)), keep_indent=self.keeps_indent(start))
-            # Tokens are not monotone: a shorter slice may count more.
-            if self.ruler.count(*span) <= budget or cut <= first:
+            excess = self.ruler.count(*span) - budget
+            if excess <= 0 or cut <= first:
                 return span
-            limit = cut - 1
+            # Tokens are not monotone: this slice counts more than the longer one up to the limit.
+            limit = min(span.end - 1, self.ruler.fit(start, max(1, budget - excess)))
 
     def _whole_cut(self, start: int, limit: int, end: int) -> int | None:
         """Return the best place up to `limit` that leaves every unit whole."""

@@ -190,7 +190,7 @@ def _stage(cls: type[T], registry: dict[str, type]) -> type[T]:
             given = signature.bind(self, *args, **kwargs).arguments
         except TypeError as err:
             raise RecipeError(_misfit(name, cls, args, kwargs, err)) from err
-        hints = _hints(type(self))  # type: ignore[arg-type] - a class is hashable, whatever its instances are
+        hints = _hints(type(self))  # type: ignore[arg-type]  # a class is hashable
         init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
         if registry is STRATEGIES:
             self.budget  # noqa: B018 - refuses a size that leaves no room
