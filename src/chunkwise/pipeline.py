@@ -43,8 +43,10 @@ def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | None = N
 
     Raises: RecipeError.
     """
-    found = parse(recipe) if isinstance(recipe, str) else recipe
-    return with_tokenizer(found, find_tokenizer(tokenizer)) if tokenizer is not None else found
+    counter = find_tokenizer(tokenizer) if tokenizer is not None else None
+    if isinstance(recipe, str):
+        return parse(recipe, tokenizer=counter)
+    return with_tokenizer(recipe, counter) if counter is not None else recipe
 
 
 def chunk(document: Document, recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | None = None) -> list[Chunk]:

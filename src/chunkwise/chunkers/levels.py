@@ -20,6 +20,9 @@ Level: TypeAlias = Callable[[int, int], int | None]
 # Blocks in which a full stop ends no sentence: their rows and lines are the units.
 _SOLID = ("code", "table", "html", "front_matter", "heading")
 
+# Blocks that say what the one after them is.
+_LEADING = ("heading", "header")
+
 _BLANK_LINE = regex.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?:(?>\r\n|\n|\r)[^\S\r\n]*)*(?>\r\n|\n|\r)")
 _PAGE = regex.compile("\f")
 
@@ -48,7 +51,7 @@ def paragraph_ends(text: str, start: int = 0, end: int | None = None) -> list[in
 def unit_ends(document: Document, language: str) -> list[int]:
     """Return the ends of sentences; in tables the ends of rows, in code and HTML those of lines.
 
-    The end of a heading is none: it belongs to what follows it.
+    The end of a heading or of a table's header is none: it belongs to what follows it.
     """
     text = document.text
     solid = solid_blocks(document)
@@ -63,9 +66,15 @@ def unit_ends(document: Document, language: str) -> list[int]:
     return without_orphans(document, sorted({*ends, *rows, *lines} - {0}))
 
 
-def heading_ends(document: Document) -> list[int]:
-    """Return the places after headings, where a cut would part one from its text."""
-    return [block.span.end for block in document.blocks if block.kind == "heading"]
+def heading_ends(document: Document) -> tuple[list[int], list[int]]:
+    """Return the places where a cut would part a heading, or a table's header, from what is under it.
+
+    First those before another heading, so that the innermost stays with the text; then all.
+    """
+    text, headings = document.text, [block.span for block in document.blocks if block.kind in _LEADING]
+    ends = [heading.end for heading in headings]
+    starts = {heading.start for heading in headings}
+    return [end for end in ends if first_ink(text, end, len(text)) in starts], ends
 
 
 def solid_blocks(document: Document) -> list[Block]:
@@ -78,8 +87,8 @@ def solid_blocks(document: Document) -> list[Block]:
 
 
 def without_orphans(document: Document, ends: Iterable[int]) -> list[int]:
-    """Leave out the places between a heading and the text after it."""
-    headings = [block.span for block in document.blocks if block.kind == "heading"]
+    """Leave out the places between a heading, or a table's header, and what is under it."""
+    headings = [block.span for block in document.blocks if block.kind in _LEADING]
     starts = [heading.start for heading in headings]
     bodies = [first_ink(document.text, heading.end, len(document.text)) for heading in headings]
     kept = []

@@ -51,11 +51,11 @@ class Packer:
         Cost: O(log n) look-ups and about three encodings a chunk.
         """
         end = start + len(self.text[start:end].rstrip())
-        position = self._first(start, end)
-        while position < end:
+        position = start
+        while (position := self._first(position, end)) < end:
             span = self._next(position, end)
             yield span
-            position = self._first(span.end, end)
+            position = span.end
 
     def _next(self, start: int, end: int) -> Span:
         """Return the chunk that starts at `start`, where the text is not white space."""
@@ -65,8 +65,12 @@ class Packer:
             return Span(start, end)
         first = graphemes.ceiling(self.text, first_ink(self.text, start, end))
         while True:
-            cut = self._whole_cut(start, self._leave_enough(start, limit, end, budget), end)
-            cut = cut or self._whole_cut(start, limit, end) or self._forced_cut(start, limit, end)
+            cut = (
+                self._whole_cut(start, self._leave_enough(start, limit, end, budget), end)
+                or self._whole_cut(start, limit, end)
+                or self._reluctant_cut(start, limit, end)
+                or self._forced_cut(start, limit, end)
+            )
             span = trim(self.text, Span(start, max(cut, first)), keep_indent=self.keeps_indent(start))
             excess = self.ruler.count(*span) - budget
             if excess <= 0 or cut <= first:
@@ -82,8 +86,11 @@ class Packer:
             if (cut := self._allowed(level, start, well_filled, reach)) is not None:
                 return cut
         cuts = [cut for level in self.whole if (cut := self._allowed(level, start, start, well_filled)) is not None]
-        if cuts:
-            return max(cuts)
+        return max(cuts, default=None)
+
+    def _reluctant_cut(self, start: int, limit: int, end: int) -> int | None:
+        """Return a place that parts what belongs together, if that spares the unit after it."""
+        reach = first_ink(self.text, limit, end)
         parts = (self._allowed(level, start, start, reach) for level in self.reluctant)
         return next((cut for cut in parts if cut is not None and self._unit_fits(cut, end)), None)
 
@@ -120,7 +127,10 @@ class Packer:
     def _first(self, start: int, end: int) -> int:
         """Return where the next chunk starts: at the first ink, or at the indent before it."""
         ink = first_ink(self.text, start, end)
-        if ink < end and self.keeps_indent(ink):
-            blank = self.text[start:ink]
-            return start + max(blank.rfind("\n"), blank.rfind("\r")) + 1
-        return ink
+        if ink == end or not self.keeps_indent(ink):
+            return ink
+        blank = self.text[start:ink]
+        line = start + max(blank.rfind("\n"), blank.rfind("\r")) + 1
+        # An indent so deep that nothing fits beside it is given up.
+        needed = self.ruler.count(line, graphemes.ceiling(self.text, ink))
+        return line if needed <= self.room - self.reserve(line) else ink

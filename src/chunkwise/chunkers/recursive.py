@@ -53,7 +53,7 @@ class Recursive:
                 among(without_orphans(document, paragraph_ends(text))),
                 among(unit_ends(document, self.language)),
             ],
-            reluctant=[among(heading_ends(document))],
+            reluctant=[among(ends) for ends in heading_ends(document)],
             last_resorts=last_resorts(text),
             fill=self.fill,
             min_size=self.min_size,

@@ -40,7 +40,7 @@ class Sentences:
             self.tokenizer.measure(text),
             budget.room,
             whole=[among(ends)],
-            reluctant=[among(heading_ends(document))],
+            reluctant=[among(places) for places in heading_ends(document)],
             last_resorts=last_resorts(text),
             min_size=self.min_size,
             reserve=reserve,

@@ -52,7 +52,7 @@ class Structural:
         text = document.text
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
-        tables = _Tables(document, ruler, budget.room // 2)
+        tables = _Tables(document, ruler, budget.room, reserve)
         whole, reluctant = _levels(
             document, self.language, lambda span: ruler.count(*span) <= budget.room - reserve(span.start)
         )
@@ -80,7 +80,7 @@ class Structural:
 def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> tuple[list[Level], list[Level]]:
     """Return the levels whose units stay whole where they fit, and the reluctant ones; each coarse to fine.
 
-    Reluctant are the places after an introduction, inside a table or code that fits alone, after a heading.
+    Reluctant are the places after an introduction, after a heading, inside a table or code that fits alone.
     """
     text = document.text
     nested: dict[int, list[int]] = {}
@@ -99,28 +99,34 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     whole = [page_ends(text), *(nested[depth] for depth in sorted(nested)), groups, units]
     return (
         [among(_outside(places, kept)) for places in whole],
-        [among(introduced), among(groups), among(units), among(heading_ends(document))],
+        [among(places) for places in (introduced, *heading_ends(document), groups, units)],
     )
 
 
 class _Tables:
     """The header rows of a document's tables, which ride along with rows that are cut off from them."""
 
-    def __init__(self, document: Document, ruler: Ruler, most: int) -> None:
+    def __init__(self, document: Document, ruler: Ruler, room: int, reserve: Reserve) -> None:
         blocks = document.blocks
         self._headers = [block.span for block in blocks if block.kind == "header"]
         self._tables = [blocks[block.parent].span for block in blocks if block.kind == "header"]
-        self._starts = [header.start for header in self._headers]
+        self._rows = [block.span for block in blocks if block.kind == "row"]
+        self._header_starts = [header.start for header in self._headers]
+        self._row_starts = [row.start for row in self._rows]
         self._ruler = ruler
-        self._most = most
+        self._room = room
+        self._reserve = reserve
 
     def header(self, start: int) -> Span | None:
-        """Return the header for a chunk that starts inside a table's rows, unless it would take half the room."""
-        index = bisect_right(self._starts, start) - 1
+        """Return the header for a chunk that starts inside a table's rows, if it fits beside the first of them."""
+        index = bisect_right(self._header_starts, start) - 1
         if index < 0 or not self._headers[index].end <= start < self._tables[index].end:
             return None
         header = self._headers[index]
-        return header if self._ruler.count(*header) <= self._most else None
+        row = self._rows[max(bisect_right(self._row_starts, start) - 1, 0)]
+        beside = self._ruler.count(start, max(start, row.end)) + self._reserve(start) + 1
+        room = max(self._room - beside, self._room // 2 if start > row.start else 0)
+        return header if self._ruler.count(*header) <= room else None
 
     def cost(self, start: int) -> int:
         """Return the tokens of that header, and one for the seam."""

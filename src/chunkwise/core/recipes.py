@@ -127,8 +127,8 @@ def numbered(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         yield chunk if chunk.ordinal == ordinal else replace(chunk, ordinal=ordinal)
 
 
-def parse(recipe: str) -> Chunker:
-    """Read a recipe.
+def parse(recipe: str, *, tokenizer: Tokenizer | None = None) -> Chunker:
+    """Read a recipe; count with `tokenizer` where it names none.
 
     Raises: RecipeError, which names the part that is wrong and what may have been meant.
     """
@@ -137,8 +137,9 @@ def parse(recipe: str) -> Chunker:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as err:  # the last two: absurdly nested
         reason = getattr(err, "msg", None) or str(err)
         raise RecipeError(f"can't read the recipe {recipe!r}: {reason}; try {EXAMPLE!r}") from err
-    stages = [_build(node, STRATEGIES if not i else TRANSFORMS) for i, node in enumerate(_stages(tree))]
-    return Pipe(stages[0], tuple(stages[1:])) if len(stages) > 1 else stages[0]
+    first, *rest = _stages(tree)
+    chunker: Chunker = _build(first, STRATEGIES, {} if tokenizer is None else {"tokenizer": tokenizer})
+    return Pipe(chunker, tuple(_build(node, TRANSFORMS, {}) for node in rest)) if rest else chunker
 
 
 def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
@@ -265,7 +266,7 @@ def _stages(tree: ast.expr) -> list[ast.expr]:
     return [tree]
 
 
-def _build(node: ast.expr, registry: Mapping[str, type]) -> Any:
+def _build(node: ast.expr, registry: Mapping[str, type], defaults: Mapping[str, Any]) -> Any:
     call = node if isinstance(node, ast.Call) else ast.Call(func=node, args=[], keywords=[])
     if not isinstance(call.func, ast.Name):
         raise RecipeError(f"can't read {ast.unparse(node)!r} as a stage of a recipe; try {EXAMPLE!r}")
@@ -283,7 +284,10 @@ def _build(node: ast.expr, registry: Mapping[str, type]) -> Any:
     values = [_literal(arg, name) for arg in call.args]
     if any(keyword.arg is None for keyword in call.keywords):
         raise RecipeError(f"{name}: ** is not allowed in a recipe")
-    return registry[name](*values, **{str(keyword.arg): _literal(keyword.value, name) for keyword in call.keywords})
+    given = {str(keyword.arg): _literal(keyword.value, name) for keyword in call.keywords}
+    known = [field.name for field in fields(registry[name])]
+    unset = {key: value for key, value in defaults.items() if key in known[len(values) :]}
+    return registry[name](*values, **{**unset, **given})
 
 
 def _literal(node: ast.expr, stage: str) -> Any:

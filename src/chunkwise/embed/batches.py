@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -15,7 +14,6 @@ from chunkwise.core.protocols import Floats2d, Role
 
 Numbers2d: TypeAlias = NDArray[np.floating[Any]]
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # What an error quotes of a text, in characters.
 _QUOTED = 40
@@ -86,11 +84,6 @@ def check_texts(texts: Sequence[str]) -> None:
     """
     if isinstance(texts, str):
         raise EncodeError(f"an encoder takes a list of texts; write [text] for {texts[:_QUOTED]!r}")
-
-
-def encodable(text: str) -> str:
-    """Replace lone surrogates, which neither tokenizers nor servers take, by one character each."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def _unit(vectors: Numbers2d, indices: Sequence[int], name: str) -> Floats2d:

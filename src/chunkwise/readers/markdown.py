@@ -41,8 +41,8 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\n|\r)(?=\S)(?:.*?(?:\r\n|\n|\r))??(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|$)", re.DOTALL
 )
 _LONE_RETURN = re.compile(r"\r(?!\n)")
-_HEADING = re.compile(r"\s*#{1,6}[ \t]*(?P<atx>.*?)(?:[ \t]+#+)?[ \t]*$|(?P<setext>.*)", re.DOTALL)
-_UNDERLINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:=+|-+)[ \t]*\s*$")
+_ATX = re.compile(r"#{1,6}(?:[ \t]+(?P<title>.*?))??(?:[ \t]+#+)?", re.DOTALL)
+_UNDERLINE = re.compile(r"(?:\r\n|\n|\r)[ \t>]*(?:=+|-+)\s*$")
 _FIELD = re.compile(r"^(?P<key>[A-Za-z_][\w-]*):[ \t]*(?P<value>.*?)[ \t]*\r?$", re.MULTILINE)
 
 
@@ -113,7 +113,7 @@ def _tidy(text: str, start: int, end: int, kind: BlockKind) -> Span:
     piece = text[start:end]
     end = start + len(piece.rstrip())
     line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    if not text[line_start:start].strip():
+    if not text[line_start:start].strip(" \t>\ufeff"):  # a quote's markers and a byte order mark belong to its line
         start = line_start
     if kind in ("row", "header", "code", "front_matter", "html") and end < len(text):
         end += 2 if text.startswith("\r\n", end) else 1 if text[end] in "\r\n" else 0
@@ -127,9 +127,10 @@ def _end_of_delimiter(text: str, start: int) -> int:
 
 
 def _title(heading: str) -> str:
-    bare = _UNDERLINE.sub("", heading.strip("\r\n")) if not heading.lstrip().startswith("#") else heading.strip()
-    match = _HEADING.fullmatch(bare.strip())
-    title = (match["atx"] if match and match["atx"] is not None else bare) or ""
+    """Return a heading's text as it is written, without its marks."""
+    bare = heading.strip("\ufeff \t\r\n>")
+    match = _ATX.fullmatch(bare)
+    title = (match["title"] or "") if match else _UNDERLINE.sub("", bare)
     return " ".join(title.split())
 
 

