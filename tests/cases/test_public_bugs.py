@@ -14,10 +14,10 @@ import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import pytest
 
+from cases import reported
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Document
@@ -26,40 +26,52 @@ from chunkwise.readers.read import Skip, read_folder, read_text
 from chunkwise.testing import check_chunker
 from chunkwise.text.tokens import tokenizer
 
-if TYPE_CHECKING:
-    from cases import cases
-else:  # pytest puts this folder on the path, where cases.py hides the folder of its name
-    import cases
-
-ends, holds, linear, sibling, markdown = cases.ends, cases.holds, cases.linear, cases.sibling, cases.markdown
-recipe, run, has, headings_of, under = cases.recipe, cases.run, cases.has, cases.headings_of, cases.under
-covered, distinct, exact, rising, within = cases.covered, cases.distinct, cases.exact, cases.rising, cases.within
-at_line_ends, pages_are_touched, rows_tile = cases.at_line_ends, cases.pages_are_touched, cases.rows_tile
-every_chunk, starts_with_no, unnested, whole = cases.every_chunk, cases.starts_with_no, cases.unnested, cases.whole
+ends, holds, linear, sibling, markdown = (
+    reported.ends,
+    reported.holds,
+    reported.linear,
+    reported.sibling,
+    reported.markdown,
+)
+recipe, run, has, headings_of, under = reported.recipe, reported.run, reported.has, reported.headings_of, reported.under
+covered, distinct, exact, rising, within = (
+    reported.covered,
+    reported.distinct,
+    reported.exact,
+    reported.rising,
+    reported.within,
+)
+at_line_ends, pages_are_touched, rows_tile = reported.at_line_ends, reported.pages_are_touched, reported.rows_tile
+every_chunk, starts_with_no, unnested, whole = (
+    reported.every_chunk,
+    reported.starts_with_no,
+    reported.unnested,
+    reported.whole,
+)
 
 # By design white space at a chunk's ends is in no chunk. So where a case asks that the joined chunks equal
 # the text, `whole` asks that only white space is between them; and where the last chunk should end with the
 # text, it ends where the text's last word does.
 
 
-def an_overlap_of_the_whole_size_is_refused(case: cases.Case) -> None:
+def an_overlap_of_the_whole_size_is_refused(case: reported.Case) -> None:
     with pytest.raises(RecipeError, match="must be less than size=5"):  # by design: a chunk brings something new
         chunker(recipe(case.params))
     holds(exact, lambda run: run.chunks[-1].spans == ((6, 11),), overlap=4)(case)
 
 
-def more_chunks_than_a_bound_are_not_lost(case: cases.Case) -> None:
+def more_chunks_than_a_bound_are_not_lost(case: reported.Case) -> None:
     with pytest.raises(RecipeError, match="max_chunks"):  # by design: there is no bound that could lose text
         chunker("fixed(size=10, max_chunks=100)")
     holds(whole, lambda run: len(run.chunks) > 100)(case)
 
 
-def the_work_on_one_long_token_is_linear(case: cases.Case) -> None:
+def the_work_on_one_long_token_is_linear(case: reported.Case) -> None:
     linear()(case)
     linear(tokenizer="cl100k_base")(case)
 
 
-def one_bad_document_leaves_the_others(case: cases.Case) -> None:
+def one_bad_document_leaves_the_others(case: reported.Case) -> None:
     with TemporaryDirectory() as folder:
         for i, text in enumerate(case.inputs):
             Path(folder, f"{i}.txt").write_text(text, "utf-8")
@@ -73,19 +85,19 @@ def one_bad_document_leaves_the_others(case: cases.Case) -> None:
     assert texts == list(case.inputs)
 
 
-def a_literal_special_token_is_text(case: cases.Case) -> None:
+def a_literal_special_token_is_text(case: reported.Case) -> None:
     assert tokenizer("cl100k_base").count("<|endoftext|>") == 7
     holds(whole, within, lambda run: "<|endoftext|>" in run.joined)(case)
 
 
-def an_unknown_tokenizer_is_refused_without_network(case: cases.Case) -> None:
+def an_unknown_tokenizer_is_refused_without_network(case: reported.Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "socket", None)
         with pytest.raises(RecipeError, match="no tokenizer 'gpt2'"):
             chunker("recursive", tokenizer=case.params["tokenizer"])
 
 
-def a_second_call_is_as_the_first(case: cases.Case) -> None:
+def a_second_call_is_as_the_first(case: reported.Case) -> None:
     written, other = recipe(case.params), read_text('{"a": 1, "b": 2}', id="case", media_type=case.media_type)
     used, fresh = chunker(written), run(case.text, written, case.media_type)
     list(used(other))
@@ -93,13 +105,13 @@ def a_second_call_is_as_the_first(case: cases.Case) -> None:
     assert fresh.joined == case.text
 
 
-def blank_texts_give_no_chunks(case: cases.Case) -> None:
+def blank_texts_give_no_chunks(case: reported.Case) -> None:
     for text in (case.text, " ", "\n\t \r\n"):
         for name in STRATEGIES:
             assert not run(text, f"{name}(size=10)", "text/markdown").chunks
 
 
-def ids_are_the_same_in_every_process(case: cases.Case) -> None:
+def ids_are_the_same_in_every_process(case: reported.Case) -> None:
     program = (
         f"import chunkwise as cw; print([c.id for c in cw.chunk(cw.read_text({case.text!r}), {recipe(case.params)!r})])"
     )
@@ -108,26 +120,26 @@ def ids_are_the_same_in_every_process(case: cases.Case) -> None:
     assert outputs[0] == outputs[1] != "[]\n"
 
 
-def metadata_costs_nothing(case: cases.Case) -> None:
+def metadata_costs_nothing(case: reported.Case) -> None:
     meta = {"abstract": "lorem " * 80}
     written = recipe({key: value for key, value in case.params.items() if key != "doc_meta"})
     plain, rich = (chunk(Document.from_text(case.text, id="x", meta=m), written) for m in ({}, meta))
     assert [c.text for c in rich] == [c.text for c in plain] != []
 
 
-def two(run: cases.Run) -> bool:
+def two(run: reported.Run) -> bool:
     return len(run.chunks) == 2
 
 
-def gives(*texts: str) -> cases.Check:
+def gives(*texts: str) -> reported.Check:
     return lambda run: run.texts == list(texts)
 
 
-def overlaps(run: cases.Run) -> bool:
+def overlaps(run: reported.Run) -> bool:
     return any(c.meta["overlap"] for c in run.chunks)
 
 
-TESTS: dict[str, cases.Test] = {
+TESTS: dict[str, reported.Test] = {
     "B001": holds(exact, rising),
     "B002": holds(exact, distinct),
     "B004": holds(lambda run: run.joined == run.text and "\ufffd" not in run.joined, exact),
@@ -208,7 +220,7 @@ TESTS: dict[str, cases.Test] = {
     "B123": holds(pages_are_touched),
     "B124": holds(pages_are_touched, lambda run: max(max(c.pages) for c in run.chunks) == 3),
     "B126": holds(has("Warranty", "two years")),
-    "B128": holds(cases.small_ones_can_not_be_joined, covered),
+    "B128": holds(reported.small_ones_can_not_be_joined, covered),
     "B129": holds(two),
     "B130": holds(two),
     "B132": holds(two),
@@ -260,18 +272,18 @@ WAITING: dict[str, tuple[int, str]] = {
 
 @pytest.mark.parametrize("id", TESTS)
 def test_a_reported_bug_does_not_happen_here(id: str) -> None:
-    TESTS[id](cases.load()[id])
+    TESTS[id](reported.load()[id])
 
 
 def test_every_case_is_tested_or_waits() -> None:
-    assert set(cases.load()) == TESTS.keys() | WAITING.keys()
+    assert set(reported.load()) == TESTS.keys() | WAITING.keys()
     assert not TESTS.keys() & WAITING.keys()
     assert {issue for issue, _ in WAITING.values()} <= {3, 4, 5, 6}
 
 
 @pytest.mark.parametrize("id", [*TESTS, *WAITING])
 def test_the_laws_hold_for_every_reported_text(id: str) -> None:
-    for text in cases.load()[id].inputs[:3]:
+    for text in reported.load()[id].inputs[:3]:
         for media_type in ("text/plain", "text/markdown", "text/x-python"):
             document = read_text(text[:4000], id=id, media_type=media_type)
             for name in STRATEGIES:
@@ -355,10 +367,10 @@ SIBLINGS: dict[str, Callable[[], None]] = {
         gives("🇫🇷", "🇩🇪", "e\u0301\u0323", "\u1112\u1161\u11ab"),
     ),
     "unicode-lone-surrogates": sibling("a half \ud83e and \udd9c half " * 9, "recursive(size=25)", exact, covered),
-    "hang-on-one-endless-character": lambda: cases.grows_linearly(
+    "hang-on-one-endless-character": lambda: reported.grows_linearly(
         "z" + "\u0335" * 20_000, "fixed(size=40, unit='characters') | overlap(tokens=39)"
     ),
-    "hang-on-many-small-blocks": lambda: cases.grows_linearly(
+    "hang-on-many-small-blocks": lambda: reported.grows_linearly(
         "".join(f"[^{i}]: See it.\n\n" for i in range(1500)), "sentences(size=64) | overlap(tokens=9) | context()", MD
     ),
     "sentence-with-titles": sibling("We saw Ms. Lee at Mt. Fuji. They left.", EACH, two),
@@ -385,7 +397,7 @@ def test_no_sibling_of_a_reported_bug_happens_here(name: str) -> None:
 
 
 def test_the_page_tells_of_every_case_whether_it_waits() -> None:
-    page = (cases.ROOT / "docs" / "public-bugs.md").read_text("utf-8")
+    page = (reported.ROOT / "docs" / "public-bugs.md").read_text("utf-8")
     rows = re.findall(r"^\| (B\d+) \|.*\| ([^|]+) \|$", page, re.MULTILINE)
     assert {id for id, state in rows if state.startswith("waits for ")} == WAITING.keys()
     assert {id for id, state in rows if not state.startswith("waits for ")} == TESTS.keys()

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -145,8 +144,11 @@ class TokenRuler:
     Cost: one encode of the text, then one encode of the slice for each `count`; `fit` needs one or two.
     """
 
-    def __init__(self, text: str, ends: NDArray[np.int32], count: Callable[[str], int]) -> None:
+    def __init__(
+        self, text: str, starts: NDArray[np.int32], ends: NDArray[np.int32], count: Callable[[str], int]
+    ) -> None:
         self._text = text
+        self._starts = starts
         self._ends = ends
         self._count = lru_cache(maxsize=8)(lambda start, end: count(text[start:end]))
 
@@ -159,8 +161,8 @@ class TokenRuler:
         first = int(np.searchsorted(self._ends, start, side="right"))
         stop = min(first + budget, len(self._ends))
         while stop >= first and budget > 0:
-            # After the last token only white space is left, which may cost nothing.
-            end = len(self._text) if stop == len(self._ends) else int(self._ends[stop - 1])
+            # What stands between two tokens, such as white space, may cost nothing.
+            end = len(self._text) if stop == len(self._ends) else int(self._starts[stop])
             excess = self.count(start, end) - budget if end > start else 0
             if excess <= 0:
                 return max(start, end)
@@ -230,15 +232,19 @@ def _tokenizer_file(name: str) -> Path:
 @lru_cache(maxsize=_KEPT)
 def _measure(counter: Words | BytePairs | HuggingFace, text: str) -> TokenRuler:
     content = encodable(text)
-    if isinstance(counter, Words):
-        ends = np.fromiter((match.end() for match in WORD.finditer(text)), np.int32)
-    elif isinstance(counter, BytePairs):
+    if isinstance(counter, BytePairs):
         ends = _byte_pair_ends(_byte_pairs(counter.name), content)
+        starts = np.concatenate((np.zeros(1, np.int32), ends[:-1]))
     else:
-        encoding = huggingface(counter.name).encode(content, add_special_tokens=False)
-        ends = np.fromiter(accumulate((end for _, end in encoding.offsets), max), np.int32)
+        offsets = (
+            [match.span() for match in WORD.finditer(content)]
+            if isinstance(counter, Words)
+            else huggingface(counter.name).encode(content, add_special_tokens=False).offsets
+        )
+        starts, ends = np.array(offsets, np.int32).reshape(-1, 2).T
+        ends = np.maximum.accumulate(ends)
     special = counter.n_special
-    return TokenRuler(content, ends, lambda piece: counter.count(piece) - special)
+    return TokenRuler(content, starts, ends, lambda piece: counter.count(piece) - special)
 
 
 def _byte_pair_ends(encoding: tiktoken.Encoding, text: str) -> NDArray[np.int32]:

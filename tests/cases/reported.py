@@ -140,8 +140,11 @@ class Counted:
         if text not in self._rulers:
             self.count(text)
             ruler = self._inner.measure(text)
-            ends = ruler._ends if isinstance(ruler, TokenRuler) else np.arange(1, len(text) + 1, dtype=np.int32)
-            self._rulers[text] = TokenRuler(text, ends, lambda piece: self.count(piece) - self.n_special)
+            places = np.arange(len(text) + 1, dtype=np.int32)
+            starts, ends = (places[:-1], places[1:])
+            if isinstance(ruler, TokenRuler):
+                starts, ends = ruler._starts, ruler._ends
+            self._rulers[text] = TokenRuler(text, starts, ends, lambda piece: self.count(piece) - self.n_special)
         return self._rulers[text]
 
 
