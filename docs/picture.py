@@ -16,7 +16,7 @@ from chunkwise.core.types import Span
 from chunkwise.text.words import line_spans
 
 HERE = Path(__file__).parent / "images"
-RECIPES = ("fixed(size=50)", "recursive(size=50)", "structural(size=50) | context(headings=True)")
+RECIPES = ("fixed(size=50)", "recursive(size=50)", "structural(size=50) | context()")
 
 WIDTH, LINE, FONT = 50, 15, 10.5  # characters a line; pixels
 ADVANCE = FONT * 0.6

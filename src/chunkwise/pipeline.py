@@ -16,7 +16,7 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever
 from chunkwise.core.recipes import parse, with_size, with_tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
-from chunkwise.readers.read import Skip, find_files, read_files
+from chunkwise.readers.read import Skip, doubts, find_files, read_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
 from chunkwise.text.tokens import MINILM
@@ -229,6 +229,7 @@ class _Update:
         self._added: list[str] = []
         self._unchanged: list[str] = []
         self._skipped: list[Skip] = []
+        self._notes: list[str] = []
         self.n_waiting = 0
         self._n_chunks = 0
 
@@ -246,6 +247,7 @@ class _Update:
         if self._stored.get(result.id, ("", ""))[0] == fingerprint:
             self._unchanged.append(result.id)
             return
+        self._notes += doubts(result)
         chunks = tuple(self._cut(result))
         _check_fits(chunks, self._encoder)
         self._waiting.append((result, fingerprint, chunks))
@@ -269,7 +271,12 @@ class _Update:
     def report(self, gone: Sequence[str], notes: tuple[str, ...]) -> Added:
         """Say what was done."""
         return Added(
-            tuple(self._added), tuple(self._unchanged), tuple(gone), tuple(self._skipped), self._n_chunks, notes
+            added=tuple(self._added),
+            unchanged=tuple(self._unchanged),
+            removed=tuple(gone),
+            skipped=tuple(self._skipped),
+            n_chunks=self._n_chunks,
+            notes=(*notes, *self._notes),
         )
 
     def _rival(self, document: Document) -> str | None:

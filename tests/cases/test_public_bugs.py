@@ -26,28 +26,12 @@ from chunkwise.readers.read import Skip, read_folder, read_text
 from chunkwise.testing import check_chunker
 from chunkwise.text.tokens import tokenizer
 
-ends, holds, linear, sibling, markdown = (
-    reported.ends,
-    reported.holds,
-    reported.linear,
-    reported.sibling,
-    reported.markdown,
-)
-recipe, run, has, headings_of, under = reported.recipe, reported.run, reported.has, reported.headings_of, reported.under
-covered, distinct, exact, rising, within = (
-    reported.covered,
-    reported.distinct,
-    reported.exact,
-    reported.rising,
-    reported.within,
-)
+ends, holds, linear, sibling = reported.ends, reported.holds, reported.linear, reported.sibling
+markdown, recipe, run, has = reported.markdown, reported.recipe, reported.run, reported.has
+covered, distinct, exact, rising = reported.covered, reported.distinct, reported.exact, reported.rising
+within, whole, unnested, under = reported.within, reported.whole, reported.unnested, reported.under
+headings_of, starts_with_no, every_chunk = reported.headings_of, reported.starts_with_no, reported.every_chunk
 at_line_ends, pages_are_touched, rows_tile = reported.at_line_ends, reported.pages_are_touched, reported.rows_tile
-every_chunk, starts_with_no, unnested, whole = (
-    reported.every_chunk,
-    reported.starts_with_no,
-    reported.unnested,
-    reported.whole,
-)
 
 # By design white space at a chunk's ends is in no chunk. So where a case asks that the joined chunks equal
 # the text, `whole` asks that only white space is between them; and where the last chunk should end with the
@@ -287,9 +271,8 @@ def test_the_laws_hold_for_every_reported_text(id: str) -> None:
         for media_type in ("text/plain", "text/markdown", "text/x-python"):
             document = read_text(text[:4000], id=id, media_type=media_type)
             for name in STRATEGIES:
-                check_chunker(
-                    chunker(f"{name}(size=40) | overlap(tokens=8) | context()", tokenizer="cl100k_base"), document
-                )
+                cut = chunker(f"{name}(size=40) | overlap(tokens=8) | context()", tokenizer="cl100k_base")
+                check_chunker(cut, document)
 
 
 MD, EACH, LINES = "text/markdown", "sentences(max_sentences=1)", "Same line.\n" * 9

@@ -104,6 +104,13 @@ def test_bad_input_gives_one_clear_line_and_exit_code_2(docs: Path, arguments: l
     assert len([line for line in err.splitlines() if not line.startswith("0 chunks")]) == 1
 
 
+def test_a_guessed_encoding_is_told_by_every_verb_that_reads(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_bytes("Les élèves naïfs lisent à l'école près de la forêt. ".encode("cp1252") * 8)
+    for arguments in (["chunk", "old.txt"], ["show", "old.txt"], ["index", "old.txt", "-i", "i"]):
+        _, err = run(*arguments, cwd=tmp_path)
+        assert "note: old.txt is not UTF-8; it was read as cp1252, which is a guess" in err
+
+
 def test_index_then_search_finds_the_answer_with_its_place(docs: Path) -> None:
     index = docs.parent / "i"
     _, err = run("index", docs, "-i", index)

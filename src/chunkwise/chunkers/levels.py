@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
 import regex
 
 from chunkwise.core.spans import first_ink
-from chunkwise.core.types import Block, Document
+from chunkwise.core.types import Block, Document, Span
 from chunkwise.text.sentences import sentence_spans
 from chunkwise.text.words import last_clause, last_line, last_word, line_spans
 
@@ -38,9 +38,10 @@ def among(places: Iterable[int]) -> Level:
     return last
 
 
-def page_ends(text: str) -> list[int]:
-    """Return the places after form feeds."""
-    return [match.end() for match in _PAGE.finditer(text)]
+def page_ends(document: Document) -> list[int]:
+    """Return the places after form feeds, but for those in the middle of a row or a line of code."""
+    ends = [match.end() for match in _PAGE.finditer(document.text)]
+    return outside(ends, [block.span for block in solid_blocks(document)])
 
 
 def paragraph_ends(text: str, start: int = 0, end: int | None = None) -> list[int]:
@@ -55,12 +56,8 @@ def unit_ends(document: Document, language: str) -> list[int]:
     """
     text = document.text
     solid = solid_blocks(document)
-    starts = [block.span.start for block in solid]
-    ends = []
-    for sentence in sentence_spans(text, language_of(document, language)):
-        index = bisect_left(starts, sentence.end) - 1
-        if index < 0 or sentence.end >= solid[index].span.end:
-            ends.append(sentence.end)
+    sentences = (sentence.end for sentence in sentence_spans(text, language_of(document, language)))
+    ends = outside(sentences, [block.span for block in solid])
     rows = [block.span.start for block in document.blocks if block.kind == "row"]
     lines = [line.start for block in solid if block.kind in ("code", "html") for line in line_spans(text, *block.span)]
     return without_orphans(document, sorted({*ends, *rows, *lines} - {0}))
@@ -84,6 +81,17 @@ def solid_blocks(document: Document) -> list[Block]:
         if block.kind in _SOLID and (not solid or block.span.start >= solid[-1].span.end):
             solid.append(block)
     return solid
+
+
+def outside(places: Iterable[int], spans: Sequence[Span]) -> list[int]:
+    """Leave out the places inside these spans, which are disjoint and in order."""
+    starts = [span.start for span in spans]
+    kept = []
+    for place in places:
+        index = bisect_left(starts, place) - 1
+        if index < 0 or place >= spans[index].end:
+            kept.append(place)
+    return kept
 
 
 def without_orphans(document: Document, ends: Iterable[int]) -> list[int]:

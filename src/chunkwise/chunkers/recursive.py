@@ -49,7 +49,7 @@ class Recursive:
             self.tokenizer.measure(text),
             budget.room,
             whole=[
-                among(page_ends(text)),
+                among(page_ends(document)),
                 among(without_orphans(document, paragraph_ends(text))),
                 among(unit_ends(document, self.language)),
             ],

@@ -7,8 +7,8 @@ code is cut between lines, and neither is cut at all where it fits.
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from chunkwise.chunkers.levels import (
     heading_ends,
     in_code,
     last_resorts,
+    outside,
     page_ends,
     paragraph_ends,
     solid_blocks,
@@ -96,9 +97,9 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     if not nested:  # a text without blocks has its blank lines
         groups = paragraph_ends(text)
     units = unit_ends(document, language)
-    whole = [page_ends(text), *(nested[depth] for depth in sorted(nested)), groups, units]
+    whole = [page_ends(document), *(nested[depth] for depth in sorted(nested)), groups, units]
     return (
-        [among(_outside(places, kept)) for places in whole],
+        [among(outside(places, kept)) for places in whole],
         [among(places) for places in (introduced, *heading_ends(document), groups, units)],
     )
 
@@ -148,17 +149,6 @@ def _introduces(text: str, before: Block, block: Block) -> bool:
     """Tell whether a paragraph announces the block after it, as in "For example:"."""
     announced = before.kind == "paragraph" and block.kind in ("list", "code", "table", "quote")
     return announced and before.span.slice(text).rstrip().endswith((":", "\uff1a"))
-
-
-def _outside(places: Iterable[int], spans: Sequence[Span]) -> list[int]:
-    """Leave out the places inside these spans, which are disjoint and in order."""
-    starts = [span.start for span in spans]
-    outside = []
-    for place in places:
-        index = bisect_left(starts, place) - 1
-        if index < 0 or place >= spans[index].end:
-            outside.append(place)
-    return outside
 
 
 def _sections(document: Document) -> list[Span]:

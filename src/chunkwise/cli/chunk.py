@@ -60,13 +60,15 @@ def chunk(
 
 def _documents(paths: list[Path], globs: list[str], skips: list[Skip]) -> Iterator[Document]:
     """Read what can be read; put the rest on the list."""
-    from chunkwise.readers.read import Skip, find_files, read_files
+    from chunkwise.readers.read import Skip, doubts, find_files, read_files
 
     files = [file for path in paths for file in find_files(path, globs=globs)]  # a missing path is told at once
     for result in read_files(files):
         if isinstance(result, Skip):
             skips.append(result)
         else:
+            for doubt in doubts(result):
+                say(f"note: {doubt}")
             yield result
 
 

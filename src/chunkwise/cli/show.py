@@ -29,10 +29,12 @@ def show(
 ) -> None:
     """Show a document's chunks in colour."""
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
-    from chunkwise.readers.read import read
+    from chunkwise.readers.read import doubts, read
 
     cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
     document = read(path)
+    for doubt in doubts(document):
+        say(f"note: {doubt}")
     chunks = list(cut(document))
     console().print(coloured(document, chunks), soft_wrap=True)
     counts = sorted(chunk.token_count for chunk in chunks) or [0]

@@ -19,7 +19,7 @@ Reserve: TypeAlias = Callable[[int], int]
 """Tokens to leave free in the chunk whose own text starts at an offset."""
 
 Filter: TypeAlias = Mapping[str, str | int | bool | Sequence[str | int | bool]]
-"""Metadata that a hit must carry: a value, or any one of several."""
+"""Metadata that a hit must carry: a value, or any one of several. Values are compared as text."""
 
 
 class Reader(Protocol):
@@ -148,7 +148,7 @@ class Encoder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """The longest text that it takes, special tokens included."""
+        """The longest text that it takes, special tokens included; prefixes that it adds are not the caller's."""
         ...
 
     @property
@@ -159,7 +159,11 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a store keeps of one document: its chunks in order, a vector for each, and what it was made from."""
+    """What a store keeps of one document: its chunks in order, a vector for each, and what it was made from.
+
+    `vectors` are float32 [n_chunks, dim], of unit length. The chunks' `meta` must survive JSON unchanged.
+    `meta` is the document's; its plain values can be filtered by, a chunk's own going before them.
+    """
 
     document_id: str
     fingerprint: str
@@ -181,7 +185,7 @@ class Store(Protocol):
         ...
 
     def describe(self, info: Mapping[str, Any]) -> None:
-        """Write down what a new index is made with."""
+        """Write down what a new index is made with, before the first `replace`. `info["dim"]` is required and stays."""
         ...
 
     def documents(self) -> Mapping[str, tuple[str, str]]:
@@ -213,7 +217,7 @@ class Store(Protocol):
         ...
 
     def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
-        """Return the `k` chunks of the highest BM25 score for `text`, best first."""
+        """Return the `k` chunks of the highest BM25 score for `text`, best first; none of a score of 0."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from chunkwise.core.types import Span
@@ -65,9 +66,16 @@ def join(text: str, spans: Sequence[Span]) -> str:
 
 
 def first_ink(text: str, start: int, end: int) -> int:
-    """Return the first place in `[start, end)` that is not white space, or `end`."""
+    """Return the first place in `[start, end)` that is not white space, or `end`.
+
+    White space that carries a combining mark is one character with it to a reader, and counts as ink.
+    """
     found = _INK.search(text, start, end)
-    return found.start() if found else end
+    if found is None:
+        return end
+    ink = found.start()
+    marked = ink > start and (unicodedata.category(text[ink]).startswith("M") or text[ink] in "\u200c\u200d")
+    return ink - 1 if marked and text[ink - 1] not in "\r\n" else ink
 
 
 def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
@@ -77,7 +85,7 @@ def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
     """
     piece = text[span.start : span.end]
     end = span.start + len(piece.rstrip())
-    start = span.end - len(piece.lstrip())
+    start = first_ink(text, span.start, end)
     if start >= end:
         return Span(span.start, span.start)
     if keep_indent:

@@ -30,7 +30,9 @@ from chunkwise.text.tokens import BytePairs
 from chunkwise.text.unicode import encodable
 
 # Where a key is looked for, the first that is set. It is read for each request and kept nowhere.
+# The second is meant for one company, so it is sent to no other host.
 KEY_VARIABLES = ("CHUNKWISE_API_KEY", "OPENAI_API_KEY")
+OPENAI_HOST = "openai.com"
 
 # Source: OpenAI's API reference, embeddings: 8,192 tokens a text, 300,000 a request.
 _MAX_TOKENS = 8191
@@ -58,7 +60,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class HttpEncoder:
-    """Ask a server for vectors. The key comes from CHUNKWISE_API_KEY, else OPENAI_API_KEY, if one is set.
+    """Ask a server for vectors. A key comes from CHUNKWISE_API_KEY, or for OpenAI's own host from OPENAI_API_KEY.
 
     `max_tokens` is what the server takes of one text, counted with `tokenizer`, less the longer prefix.
     `query_prefix` and `passage_prefix` go before every text of their role, for models that were trained so.
@@ -206,7 +208,7 @@ def _try(url: str, content: bytes, timeout: float) -> bytes | _Failure:
 
 def _request(url: str, content: bytes) -> Request:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "chunkwise"}
-    _, key = _key()
+    _, key = _key(url)
     if key:
         headers["Authorization"] = f"Bearer {key}"
     return Request(url, content, headers, method="POST")
@@ -220,7 +222,7 @@ def _refusal(url: str, err: HTTPError) -> _Failure:
         place = _quote(f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}")
         return _Failure(f"HTTP {err.code}", f"it redirects to {place}; give that URL if you trust it", transient=False)
     if err.code in (401, 403):
-        variable, key = _key()
+        variable, key = _key(url)
         remedy = f"check the key in {variable}" if key else f"put a key in {KEY_VARIABLES[0]}"
         return _Failure(reason, remedy, transient=False)
     transient = err.code == 429 or err.code >= 500
@@ -262,8 +264,8 @@ def _message(err: HTTPError) -> str:
 def _quote(answer: str | bytes) -> str:
     """Return the beginning of what a server says, on one line and without the key that it may echo."""
     text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
-    _, key = _key()
-    if key:  # in JSON any of its characters may be escaped
+    for key in filter(None, (os.environ.get(variable, "").strip() for variable in KEY_VARIABLES)):
+        # In JSON any of its characters may be escaped.
         text = re.sub(r"\\*".join(map(re.escape, key)), "[key]", text)
     line = " ".join(text.split())
     return "".join(char if char.isprintable() else "?" for char in line[:_QUOTED])
@@ -300,12 +302,14 @@ def _row(embedding: object) -> NDArray[np.float64]:
     return np.array(embedding, np.float64)
 
 
-def _key() -> tuple[str, str]:
-    """Return the variable that holds a key, and the key; two empty strings if there is none.
+def _key(url: str) -> tuple[str, str]:
+    """Return the variable that holds a key for this host, and the key; two empty strings if there is none.
 
     Raises: EncodeError if no header can carry it. The key is not shown.
     """
-    for variable in KEY_VARIABLES:
+    host = urlsplit(url).hostname or ""
+    openai = host == OPENAI_HOST or host.endswith("." + OPENAI_HOST)
+    for variable in KEY_VARIABLES if openai else KEY_VARIABLES[:1]:
         key = os.environ.get(variable, "").strip()
         if key and not (key.isascii() and key.isprintable()):
             raise EncodeError(f"the key in {variable} holds characters that no HTTP header can carry; set it again")

@@ -58,7 +58,7 @@ def read_markdown(source: Source) -> Document:
 def markdown_blocks(text: str) -> tuple[Block, ...]:
     """Return the blocks of a Markdown text in document order, with spans in code points."""
     front = _FRONT_MATTER.match(text)
-    blocks = [Block("front_matter", Span(text.startswith("\ufeff"), front.end()))] if front else []
+    blocks = [Block("front_matter", Span(0, front.end()))] if front else []
     # A byte order mark would hide the first block's markers.
     skip = front.end() if front else int(text.startswith("\ufeff"))
     body = _LONE_RETURN.sub("\n", text[skip:])  # the parser takes it for no line break

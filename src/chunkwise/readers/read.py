@@ -126,6 +126,13 @@ def read_files(files: Iterable[Found | Skip]) -> Iterator[Document | Skip]:
         yield document if document.text.strip() else Skip(file.id, "empty")
 
 
+def doubts(document: Document) -> list[str]:
+    """Return what a person should know of how a document was read."""
+    if not document.meta.get("encoding_guessed"):
+        return []
+    return [f"{document.id} is not UTF-8; it was read as {document.meta['encoding']}, which is a guess"]
+
+
 def _format(found: Found) -> tuple[str, Reader]:
     return READERS.get(found.path.suffix.lower(), READERS[".txt"])
 
