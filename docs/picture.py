@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape
 
 from chunkwise import Chunk, Document, chunk, read
 from chunkwise.chunkers.levels import unit_ends
-from chunkwise.core.spans import trim
 from chunkwise.core.types import Span
+from chunkwise.text.graphemes import trim
 from chunkwise.text.words import line_spans
 
 HERE = Path(__file__).parent / "images"

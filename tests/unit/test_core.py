@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from chunkwise.core.errors import MissingExtraError, require
 from chunkwise.core.outline import Outline
 from chunkwise.core.recipes import numbered
-from chunkwise.core.spans import contains, gaps, intersect, join, overlaps, trim, union
+from chunkwise.core.spans import contains, gaps, intersect, join, overlaps, union
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.readers.read import read_text
+from chunkwise.text.graphemes import trim
 
 spans = st.tuples(st.integers(0, 30), st.integers(0, 10)).map(lambda pair: Span(pair[0], pair[0] + pair[1]))
 

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import regex
 
-from chunkwise.core.spans import first_ink
 from chunkwise.core.types import Block, Document, Span
+from chunkwise.text.graphemes import first_ink
 from chunkwise.text.sentences import sentence_spans
 from chunkwise.text.words import last_clause, last_line, last_word, line_spans
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from chunkwise.chunkers.levels import Level
 from chunkwise.core.protocols import Reserve, Ruler, no_reserve
-from chunkwise.core.spans import first_ink, trim
 from chunkwise.core.types import Span
 from chunkwise.text import graphemes
+from chunkwise.text.graphemes import first_ink, trim
 
 
 def _nowhere(_position: int) -> bool:

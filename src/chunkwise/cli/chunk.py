@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from chunkwise.cli.terminal import (
     console,
     fail,
     printable,
+    progress,
     say,
     tell_skips,
     wants_json,
@@ -26,6 +28,7 @@ from chunkwise.cli.terminal import (
 if TYPE_CHECKING:
     from chunkwise.core.protocols import Chunker
     from chunkwise.core.types import Chunk, Document
+    from chunkwise.pipeline import Progress
     from chunkwise.readers.read import Skip
 
 
@@ -42,28 +45,31 @@ def chunk(
 
     cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
     skips: list[Skip] = []
-    documents = _documents(paths, glob or [], skips)
     counts = {"documents": 0, "chunks": 0}
-    if out is not None:
-        with _opened(out) as stream:
-            write_json(_rows(cut, documents, counts), stream)
-    elif wants_json(json):
-        write_json(_rows(cut, documents, counts))
-    else:
-        for document in documents:
-            _print(document, list(cut(document)), counts)
+    with progress("cutting") if out is not None else nullcontext() as show:
+        documents = _documents(paths, glob or [], skips, show)
+        if out is not None:
+            with _opened(out) as stream:
+                write_json(_rows(cut, documents, counts), stream)
+        elif wants_json(json):
+            write_json(_rows(cut, documents, counts))
+        else:
+            for document in documents:
+                _print(document, list(cut(document)), counts)
     tell_skips(skips)
     say(f"{counts['chunks']} chunks of {counts['documents']} documents by {cut!r}" + (f" in {out}" if out else ""))
     if skips and not counts["documents"]:
         raise typer.Exit(2)
 
 
-def _documents(paths: list[Path], globs: list[str], skips: list[Skip]) -> Iterator[Document]:
+def _documents(paths: list[Path], globs: list[str], skips: list[Skip], show: Progress | None) -> Iterator[Document]:
     """Read what can be read; put the rest on the list."""
     from chunkwise.readers.read import Skip, doubts, find_files, read_files
 
     files = [file for path in paths for file in find_files(path, globs=globs)]  # a missing path is told at once
-    for result in read_files(files):
+    for done, result in enumerate(read_files(files), 1):
+        if show is not None:
+            show(done, len(files), result.id)
         if isinstance(result, Skip):
             skips.append(result)
         else:
@@ -85,11 +91,15 @@ def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> N
 
     counts["documents"] += 1
     counts["chunks"] += len(chunks)
-    table = Table("#", "tokens", "span", "under", "text", title=printable(document.id), title_justify="left", box=None)
+    table = Table(title=printable(document.id), title_justify="left", box=None, expand=True)
+    for column in ("#", "tokens", "span"):
+        table.add_column(column)
+    table.add_column("under", no_wrap=True, max_width=28)
+    table.add_column("text", no_wrap=True, ratio=1)
     for index, chunk in enumerate(chunks):
-        under = printable(" > ".join(chunk.headings))
-        text = printable(" ".join(chunk.text.split()))
-        cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", under[-40:], text[:60])
+        under = printable(chunk.headings[-1]) if chunk.headings else ""
+        text = printable(" ".join(chunk.text[:400].split()))
+        cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", under, text)
         table.add_row(*(_plain(cell) for cell in cells))
     console().print(table)
 

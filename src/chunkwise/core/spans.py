@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from chunkwise.core.types import Span
-
-# The standard library's \S, unlike that of the regex package, agrees with str.strip on every character.
-_INK = re.compile(r"\S")
 
 
 def overlaps(one: Span, other: Span) -> bool:
@@ -63,32 +58,3 @@ def gaps(spans: Iterable[Span], within: Span) -> Iterator[Span]:
 def join(text: str, spans: Sequence[Span]) -> str:
     """Return the text of the spans, one after the other."""
     return "".join(text[span.start : span.end] for span in spans)
-
-
-def first_ink(text: str, start: int, end: int) -> int:
-    """Return the first place in `[start, end)` that is not white space, or `end`.
-
-    White space that carries a combining mark is one character with it to a reader, and counts as ink.
-    """
-    found = _INK.search(text, start, end)
-    if found is None:
-        return end
-    ink = found.start()
-    marked = ink > start and (unicodedata.category(text[ink]).startswith("M") or text[ink] in "\u200c\u200d")
-    return ink - 1 if marked and text[ink - 1] not in "\r\n" else ink
-
-
-def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
-    """Shrink a span until neither end is white space.
-
-    With `keep_indent` only blank lines are taken from its start, so that code keeps its shape.
-    """
-    piece = text[span.start : span.end]
-    end = span.start + len(piece.rstrip())
-    start = first_ink(text, span.start, end)
-    if start >= end:
-        return Span(span.start, span.start)
-    if keep_indent:
-        blank = text[span.start : start]
-        start = span.start + max(blank.rfind("\n"), blank.rfind("\r")) + 1
-    return Span(start, end)

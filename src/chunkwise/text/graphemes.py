@@ -1,7 +1,8 @@
-"""Places where a text may be cut without breaking what a reader sees as one character."""
+"""Places where a text may be cut, or trimmed, without breaking what a reader sees as one character."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import regex
@@ -14,6 +15,10 @@ LONGEST = 32
 
 # \X looks back over a whole run of flags to pair them, which is quadratic; pairing forward is not.
 _CLUSTER = regex.compile(r"\p{Regional_Indicator}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
+# What joins to the character before it, be that white space.
+_MARK = regex.compile(r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]")
+# The standard library's \S, unlike that of regex, agrees with str.strip on every character.
+_INK = re.compile(r"\S")
 # Between two of these a grapheme always ends: neither joins to the left nor to the right.
 _PLAIN = regex.compile(r"[ -~\p{Han}]")
 
@@ -52,6 +57,34 @@ def following(text: str, position: int, end: int) -> int:
     if anchor is None or anchor == position:
         return end if anchor is None else position
     return next((edge for edge in _ends(text, anchor, end) if edge >= position), end)
+
+
+def first_ink(text: str, start: int, end: int) -> int:
+    """Return the first place in `[start, end)` that is not white space, or `end`.
+
+    White space that carries a combining mark is one character with it to a reader, and counts as ink.
+    """
+    found = _INK.search(text, start, end)
+    if found is None:
+        return end
+    ink = found.start()
+    return ink - 1 if ink > start and _MARK.match(text, ink) and text[ink - 1] not in "\r\n" else ink
+
+
+def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
+    """Shrink a span until neither end is white space.
+
+    With `keep_indent` only blank lines are taken from its start, so that code keeps its shape.
+    """
+    piece = text[span.start : span.end]
+    end = span.start + len(piece.rstrip())
+    start = first_ink(text, span.start, end)
+    if start >= end:
+        return Span(span.start, span.start)
+    if keep_indent:
+        blank = text[span.start : start]
+        start = span.start + max(blank.rfind("\n"), blank.rfind("\r")) + 1
+    return Span(start, end)
 
 
 def _anchor(text: str, position: int, lowest: int) -> int | None:

@@ -12,9 +12,9 @@ from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler
 from chunkwise.core.recipes import Range, transform
-from chunkwise.core.spans import first_ink
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.text import graphemes
+from chunkwise.text.graphemes import first_ink
 from chunkwise.text.words import next_word
 
 # Whole sentences may take at most this share of a chunk; of a longer one its last words are taken.
