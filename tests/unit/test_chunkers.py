@@ -104,6 +104,13 @@ def test_an_introduction_stays_with_what_it_announces() -> None:
     assert any(made.text.startswith("For example:") and "run()" in made.text for made in chunks)
 
 
+def test_a_list_item_is_not_parted_from_its_mark() -> None:
+    text = "".join(f"{i}. Check valve number {i}.\n\n   It is behind the pump.\n\n" for i in range(1, 9))
+    for made in markdown_chunks(text, "structural(size=24)"):
+        assert made.text[0].isdigit() or made.text.startswith("It is")
+        assert not made.text.rstrip().endswith(tuple(f"{i}." for i in range(1, 9))) or "number" in made.text
+
+
 def test_front_matter_is_in_no_chunk_of_any_strategy() -> None:
     document = read_text("---\ntitle: Guide\n---\n# Real\n\nbody\n")
     for name in ("fixed", "sentences", "recursive", "structural"):

@@ -86,7 +86,7 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     text = document.text
     nested: dict[int, list[int]] = {}
     introduced = []
-    for before, block in _following(document.blocks):
+    for before, block in _following(document):
         if before is not None and _introduces(text, before, block):
             introduced.append(block.span.start)
         elif before is None or before.kind != "heading":
@@ -135,14 +135,22 @@ class _Tables:
         return self._ruler.count(*header) + 1 if header else 0
 
 
-def _following(blocks: Sequence[Block]) -> Iterator[tuple[Block | None, Block]]:
+def _following(document: Document) -> Iterator[tuple[Block | None, Block]]:
     """Yield each block that may start a chunk, with the sibling before it."""
-    last: dict[int, Block] = {}
+    blocks, last = document.blocks, dict[int, Block]()
     for block in blocks:
         if block.kind in ("page", "header", "row"):
             continue
-        yield last.get(block.parent), block
+        before = last.get(block.parent)
+        opening = Span(blocks[block.parent].span.start, block.span.start) if block.parent >= 0 else None
+        # On the first line of the block around it, only that one's mark ("- ") stands before it.
+        if before is not None or opening is None or _has_break(opening.slice(document.text)):
+            yield before, block
         last[block.parent] = block
+
+
+def _has_break(text: str) -> bool:
+    return "\n" in text or "\r" in text
 
 
 def _introduces(text: str, before: Block, block: Block) -> bool:

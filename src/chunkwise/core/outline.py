@@ -40,7 +40,8 @@ class Outline:
         A span of headings alone stands under the last of them.
         """
         position = span.start
-        for heading in self.headings[bisect_left(self._starts, position) :]:
+        for index in range(bisect_left(self._starts, position), len(self.headings)):
+            heading = self.headings[index]
             if heading.span.start >= span.end or self._text[position : heading.span.start].strip():
                 break
             position = heading.span.end

@@ -158,7 +158,8 @@ class TokenRuler:
 
     def fit(self, start: int, budget: int) -> int:
         """Return the end of a slice from `start` within `budget`, as long as can be found."""
-        first = int(np.searchsorted(self._ends, start, side="right"))
+        # A key of the array's own type: for another, numpy would convert the whole array.
+        first = int(np.searchsorted(self._ends, np.int32(start), side="right"))
         stop = min(first + budget, len(self._ends))
         while stop >= first and budget > 0:
             # What stands between two tokens, such as white space, may cost nothing.
@@ -171,7 +172,7 @@ class TokenRuler:
 
     def fit_back(self, end: int, budget: int) -> int:
         """Return the start of a slice to `end` within `budget`, as long as can be found."""
-        last = int(np.searchsorted(self._ends, end, side="right")) - 1
+        last = int(np.searchsorted(self._ends, np.int32(end), side="right")) - 1
         before = last - budget
         while before < last:
             start = int(self._ends[before]) if before >= 0 else 0
