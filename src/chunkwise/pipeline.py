@@ -91,6 +91,11 @@ class Index:
                 f"{self.url} was made with the encoder {made_with['encoder']}, not {self.encoder.name}; "
                 "open it without naming an encoder, or index into another folder"
             )
+        if made_with and made_with["fingerprint"] != self.encoder.fingerprint:
+            raise StoreError(
+                f"{self.url} was made with another version of {self.encoder.name}, whose vectors differ; "
+                "index into another folder"
+            )
 
     @property
     def recipe(self) -> str:
@@ -171,8 +176,6 @@ class Index:
         return retriever(query, k) if tokens is None else within(retriever(query, _RANKED), tokens)
 
     def _retriever(self, mode: Mode, where: Filter) -> Retriever:
-        if mode != "lexical":
-            self._check_fingerprint()
         vector, lexical = Vector(self._store, self.encoder, where), Lexical(self._store, where)
         retrievers: dict[Mode, Retriever] = {"vector": vector, "lexical": lexical, "hybrid": Hybrid(vector, lexical)}
         return retrievers[mode]
@@ -188,7 +191,6 @@ class Index:
                 f"{self.url} was made with the recipe {self.recipe}, not {cut!r}; leave the recipe out, or index "
                 "into another folder"
             )
-        self._check_fingerprint()
         return cut, notes
 
     def _description(self, cut: Chunker) -> Mapping[str, Any]:
@@ -200,14 +202,6 @@ class Index:
             "dim": self.encoder.dim,
             "chunkwise": chunkwise.__version__,
         }
-
-    def _check_fingerprint(self) -> None:
-        made_with = self._store.info
-        if made_with and made_with["fingerprint"] != self.encoder.fingerprint:
-            raise StoreError(
-                f"{self.url} was made with another version of {self.encoder.name}, whose vectors differ; "
-                "index into another folder"
-            )
 
     def _gone(self, folder: Path) -> Iterator[str]:
         """Yield the documents that came from this folder and whose file is no more."""

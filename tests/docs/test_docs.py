@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import chunkwise
+from scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -65,16 +66,14 @@ def test_docstrings_show_what_really_happens(name: str) -> None:
 
 
 def test_the_picture_shows_what_the_strategies_do_now() -> None:
-    spec = importlib.util.spec_from_file_location("picture", ROOT / "docs" / "picture.py")
-    assert spec is not None
-    assert spec.loader is not None
-    picture = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(picture)
+    picture = script(ROOT / "docs" / "picture.py")
     page = chunkwise.read(ROOT / "docs" / "images" / "page.md")
     assert (ROOT / "docs" / "images" / "cuts.svg").read_text("utf-8") == picture.drawn(page)
 
 
-def test_the_reference_of_the_readme_names_every_law() -> None:
+def test_every_law_of_the_readme_links_to_what_checks_it() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    for law in range(1, 12):
-        assert f"L{law} " in text
+    links = re.findall(r"^\| L(\d+) .*\[`(\w+)`\]\(([^)]+)\) \|$", text, re.MULTILINE)
+    assert [int(law) for law, _, _ in links] == list(range(1, 12))
+    for _, name, path in links:
+        assert f"def {name}(" in (ROOT / path).read_text("utf-8")

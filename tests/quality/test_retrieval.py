@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from chunkwise import Index
+from chunkwise.pipeline import Mode
+from scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
+DEMO = script(ROOT / "examples" / "demo.py")
 QUESTIONS = [json.loads(line) for line in (ROOT / "examples" / "questions.jsonl").read_text("utf-8").splitlines()]
-
-
-@pytest.fixture(scope="module")
-def demo() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("demo", ROOT / "examples" / "demo.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +31,6 @@ def test_the_evidence_stands_where_the_questions_say() -> None:
 
 
 @pytest.mark.parametrize(("mode", "floor"), [("vector", 37), ("lexical", 32), ("hybrid", 36)])
-def test_answers_are_found(demo: ModuleType, index: Index, mode: str, floor: int) -> None:
-    found = sum(demo.answered(question, index.search(question["query"], k=5, mode=mode)) for question in QUESTIONS)  # type: ignore[arg-type]
+def test_answers_are_found(index: Index, mode: Mode, floor: int) -> None:
+    found = sum(DEMO.answered(question, index.search(question["query"], k=5, mode=mode)) for question in QUESTIONS)
     assert found >= floor
