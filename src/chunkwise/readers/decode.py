@@ -20,6 +20,9 @@ _BOMS = (
 # Enough for the detector to tell encodings apart, little enough to be quick.
 _SAMPLE = 64 * 1024
 
+# Code pages of DOS for Latin letters: what looks like one of them is hardly ever one today.
+_DOS = {"cp437", "cp720", "cp775", "cp850", "cp852", "cp857", "cp858", "cp860", "cp861", "cp863", "cp865"}
+
 # A text whose share of control characters is larger is no text.
 _MOST_CONTROLS = 0.02
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
@@ -73,11 +76,17 @@ def _detect(content: bytes) -> str | None:
     sample = content[:_SAMPLE]
     if len(content) > _SAMPLE:  # a cut inside a character misleads the detector
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    found = from_bytes(sample)
-    best = found.best()
-    if best is None:
+    found = list(from_bytes(sample))
+    likely = [match for match in found if match.encoding not in _DOS] or found
+    if not likely:
         return None
-    level = [match.encoding for match in found if (match.chaos, match.coherence) == (best.chaos, best.coherence)]
+    best = likely[0]
+    level = {
+        name
+        for match in likely
+        if (match.chaos, match.coherence) == (best.chaos, best.coherence)
+        for name in match.could_be_from_charset
+    }
     # Where the detector sees no difference, the encoding of Western Windows is by far the likeliest.
     return "cp1252" if "cp1252" in level else best.encoding
 
