@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import sys
+from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +15,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeAlias
 
-import numpy as np
 import pytest
 
 from chunkwise.core.protocols import Chunker, Ruler, Tokenizer
@@ -23,7 +23,8 @@ from chunkwise.core.spans import gaps, join
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.pipeline import chunker
 from chunkwise.readers.read import read_text
-from chunkwise.text.tokens import MINILM, TokenRuler
+from chunkwise.text.rulers import TokenRuler
+from chunkwise.text.tokens import MINILM
 
 ROOT = Path(__file__).parents[2]
 _FILE = Path("cases", "public-bugs.jsonl")
@@ -140,11 +141,14 @@ class Counted:
         if text not in self._rulers:
             self.count(text)
             ruler = self._inner.measure(text)
-            places = np.arange(len(text) + 1, dtype=np.int32)
-            starts, ends = (places[:-1], places[1:])
-            if isinstance(ruler, TokenRuler):
-                starts, ends = ruler._starts, ruler._ends
-            self._rulers[text] = TokenRuler(text, starts, ends, lambda piece: self.count(piece) - self.n_special)
+            inner = ruler if isinstance(ruler, TokenRuler) else None
+            self._rulers[text] = TokenRuler(
+                text,
+                ends=inner._ends if inner else array("i", range(1, len(text) + 1)),
+                starts=inner._starts if inner else None,
+                count=lambda piece: self.count(piece) - self.n_special,
+                sync=inner._sync if inner else None,
+            )
         return self._rulers[text]
 
 

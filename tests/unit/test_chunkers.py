@@ -203,8 +203,8 @@ class CountingRuler:
     def __init__(self, tokenizer: CountingTokenizer, text: str) -> None:
         self.tokenizer, self.text = tokenizer, text
 
-    def count(self, start: int, end: int) -> int:
-        return self.tokenizer.count(self.text[start:end])
+    def count(self, start: int, end: int, *, before: str = "") -> int:
+        return self.tokenizer.count(before + self.text[start:end])
 
     def fit(self, start: int, budget: int) -> int:
         self.tokenizer.seen += budget

@@ -68,6 +68,30 @@ def test_a_ruler_counts_slices_as_if_alone_and_never_overshoots(name: str, text:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@given(
+    text=st.lists(texts, max_size=4).map("".join),
+    start=st.integers(0, 400),
+    length=st.integers(0, 400),
+    before=st.sampled_from(["", "A > B\n", "| a |\n|---|\n", "x", "foo ", "水"]),
+)
+def test_a_ruler_counts_exactly_with_any_text_put_before(
+    name: str, text: str, start: int, length: int, before: str
+) -> None:
+    counter = tokenizer(name)
+    start = min(start, len(text))
+    end = min(start + length, len(text))
+    expected = counter.count(before + text[start:end]) - counter.n_special
+    assert counter.measure(text).count(start, end, before=before) == expected
+
+
+def test_a_long_text_is_encoded_in_segments_that_meet_where_tokens_do() -> None:
+    text = "The pump was checked on Tuesday; 水泵每周检查一次。\n\nValve 7 was shut. " * 12_000
+    for name in ("cl100k_base", "o200k_base"):
+        counter = tokenizer(name)
+        assert counter.measure(text).count(0, len(text)) == counter.count(text)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_ruler_reaches_nearly_as_far_as_the_budget_allows(name: str) -> None:
     text = "The pump was checked on Tuesday; valve 7 was shut. " * 40
     ruler = tokenizer(name).measure(text)

@@ -16,14 +16,15 @@ def cutter(document: Document, budget: Budget) -> Callable[..., Chunk]:
     The last span is the chunk's own; it decides headings and pages.
     """
     places = outline(document)
+    ruler = budget.tokenizer.measure(document.text)
 
     def cut(*spans: Span, meta: Meta | None = None) -> Chunk:
-        text = join(document.text, spans)
+        riding = join(document.text, spans[:-1])
         return Chunk(
             document_id=document.id,
             spans=spans,
-            text=text,
-            token_count=budget.tokenizer.count(text),
+            text=riding + spans[-1].slice(document.text),
+            token_count=ruler.count(*spans[-1], before=riding) + budget.tokenizer.n_special,
             headings=tuple(heading.label for heading in places.path_of(spans[-1])),
             pages=places.pages(spans[-1]),
             meta=dict(meta or {}),

@@ -37,8 +37,8 @@ class Segmenter(Protocol):
 class Ruler(Protocol):
     """Measure slices of one text in tokens, special tokens not counted."""
 
-    def count(self, start: int, end: int) -> int:
-        """Return the tokens of `text[start:end]`, exactly as if it were encoded alone."""
+    def count(self, start: int, end: int, *, before: str = "") -> int:
+        """Return the tokens of `before + text[start:end]`, exactly as if it were encoded alone."""
         ...
 
     def fit(self, start: int, budget: int) -> int:

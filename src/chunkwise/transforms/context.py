@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chunkwise.core.outline import outline
-from chunkwise.core.protocols import Budget, Reserve, no_reserve
+from chunkwise.core.protocols import Budget, Reserve, Ruler, no_reserve
 from chunkwise.core.recipes import transform
 from chunkwise.core.types import Chunk, Document
 
@@ -39,23 +39,26 @@ class Context:
         return lambda start: cost(tuple(heading.label for heading in places.above(start)))
 
     def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
-        places = outline(document)
+        places, ruler = outline(document), budget.tokenizer.measure(document.text)
         for chunk in chunks:
             path = places.path_of(chunk.body) if self.headings else ()
             titles = tuple(heading.label for heading in path if heading.span.start < chunk.body.start and heading.label)
-            yield _with_context(chunk, titles, budget)
+            yield _with_context(chunk, titles, ruler, budget)
 
 
-def _with_context(chunk: Chunk, titles: tuple[str, ...], budget: Budget) -> Chunk:
+def _with_context(chunk: Chunk, titles: tuple[str, ...], ruler: Ruler, budget: Budget) -> Chunk:
     """Return the chunk with as much of the path as fits beside its text."""
+    riding = chunk.text[: len(chunk.text) - len(chunk.body)]
     context = _shortened(titles, budget)
-    while context and budget.tokenizer.count(context + chunk.text) > budget.size:
+    count = ruler.count(*chunk.body, before=context + riding)
+    while context and count > budget.room:
         context = _without_first_word(context)
+        count = ruler.count(*chunk.body, before=context + riding)
     cut_short = {"context_truncated": True} if context != _joined(titles) else {}
     if not context and not cut_short:
         return chunk
-    count = budget.tokenizer.count(context + chunk.text)
-    return replace(chunk, context=context, token_count=count, meta={**chunk.meta, **cut_short})
+    n_tokens = count + budget.tokenizer.n_special
+    return replace(chunk, context=context, token_count=n_tokens, meta={**chunk.meta, **cut_short})
 
 
 def _shortened(titles: Sequence[str], budget: Budget) -> str:

@@ -65,7 +65,8 @@ class Overlap:
         return reserve
 
     def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
-        begin = self._begins(document, budget, budget.tokenizer.measure(document.text))
+        ruler = budget.tokenizer.measure(document.text)
+        begin = self._begins(document, budget, ruler)
         places = outline(document)
         least = len(document.text)  # the first chunk has nothing before it
         for chunk in chunks:
@@ -73,7 +74,7 @@ class Overlap:
             first = begin(body.start) if len(chunk.spans) == 1 else body.start
             if first < least:
                 first = next_word(document.text, least, body.start) or body.start
-            extended = _within(chunk, document, budget, min(first, body.start))
+            extended = _within(chunk, document.text, ruler, budget, min(first, body.start))
             repeated = body.start - extended.body.start
             yield replace(extended, pages=places.pages(extended.body), meta={**chunk.meta, "overlap": repeated})
             least = extended.body.start + 1
@@ -113,15 +114,14 @@ class Overlap:
         return reach
 
 
-def _within(chunk: Chunk, document: Document, budget: Budget, first: int) -> Chunk:
+def _within(chunk: Chunk, text: str, ruler: Ruler, budget: Budget, first: int) -> Chunk:
     """Return the chunk with its text begun at `first`, or as soon after as the budget allows."""
     body = chunk.body
     while first < body.start:
-        text = document.text[first : body.end]
-        count = budget.tokenizer.count(chunk.context + text)
-        if count <= budget.size and not text[0].isspace():
-            return replace(chunk, spans=(Span(first, body.end),), text=text, token_count=count)
-        first = next_word(document.text, first + 1, body.start) or body.start
+        count = ruler.count(first, body.end, before=chunk.context) + budget.tokenizer.n_special
+        if count <= budget.size and not text[first].isspace():
+            return replace(chunk, spans=(Span(first, body.end),), text=text[first : body.end], token_count=count)
+        first = next_word(text, first + 1, body.start) or body.start
     return chunk
 
 

@@ -1,0 +1,151 @@
+"""Rulers: how many tokens any slice of a text has, after one pass over the whole.
+
+Token counts are neither additive nor monotone. But at a *sync point* a tokenizer always parts the
+text, whatever stands around it, so that counts add up there. A slice is counted as the tokens
+between its first and its last sync point, known from the one pass, and its two short ends, encoded
+alone. Where there is no sync point the whole slice is encoded: exact always, fast where provable.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+# A shorter slice is encoded at once: looking for sync points would cost as much.
+_SHORT = 24
+# How far a blank is looked for before the full pattern is. Words are shorter.
+_NEAR = 48
+# Ends of slices whose counts are kept, and the longest that is: the same words end many chunks.
+_KEPT, _LONGEST_KEPT = 4096, 256
+
+
+class CharacterRuler:
+    """Measure in characters."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def count(self, start: int, end: int, *, before: str = "") -> int:
+        """Return the characters of a slice, with `before` put in front of it."""
+        return len(before) + end - start
+
+    def fit(self, start: int, budget: int) -> int:
+        """Return the end of the longest slice from `start` within `budget`."""
+        return min(start + budget, self._length)
+
+    def fit_back(self, end: int, budget: int) -> int:
+        """Return the start of the longest slice to `end` within `budget`."""
+        return max(end - budget, 0)
+
+
+class TokenRuler:
+    """Measure in tokens, given where the tokens of the whole text start and end.
+
+    `sync` matches, with no width, where the tokenizer always parts a text; None if no such place is known.
+    `count` encodes a text alone. `starts` is None where each token starts at the end of the one before.
+    Cost: `count` encodes a few characters twice and looks up O(log n); `fit` does so two or three times.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        ends: array[int],
+        starts: array[int] | None,
+        count: Callable[[str], int],
+        sync: re.Pattern[str] | None,
+    ) -> None:
+        self._text = text
+        self._ends = ends
+        self._starts = starts
+        self._sync = sync
+        self._encode = count
+        self._kept = lru_cache(maxsize=_KEPT)(count)
+
+    def count(self, start: int, end: int, *, before: str = "") -> int:
+        """Return the tokens of a slice, with `before` put in front of it, exactly."""
+        text = self._text
+        if self._sync is not None and end - start > _SHORT:
+            first = self._sync_from(start + 1 if before else start, end)
+            last = self._sync_to(end, first) if first is not None else None
+            if first is not None and last is not None:
+                between = bisect_right(self._ends, last) - bisect_right(self._ends, first)
+                return self._alone(before + text[start:first]) + between + self._alone(text[last:end])
+        return self._alone(before + text[start:end])
+
+    def fit(self, start: int, budget: int) -> int:
+        """Return the end of a slice from `start` within `budget`, as long as can be found."""
+        if budget <= 0:
+            return start
+        low = bisect_right(self._ends, start)
+        stop = min(low + budget, len(self._ends))
+        while stop > low or stop == len(self._ends):
+            # What stands between two tokens, such as white space, may cost nothing.
+            end = self._next_start(stop)
+            excess = self.count(start, end) - budget if end > start else 0
+            if excess <= 0:
+                return max(start, end)
+            stop -= excess
+        return start
+
+    def fit_back(self, end: int, budget: int) -> int:
+        """Return the start of a slice to `end` within `budget`, as long as can be found."""
+        last = bisect_right(self._ends, end) - 1
+        before = last - budget
+        while before < last:
+            start = self._ends[before] if before >= 0 else 0
+            excess = self.count(start, end) - budget if start < end else 0
+            if excess <= 0:
+                return min(start, end)
+            before = max(before, -1) + excess
+        return end
+
+    def _next_start(self, index: int) -> int:
+        """Return where the token of this index starts, or the end of the text after the last."""
+        if index >= len(self._ends):
+            return len(self._text)
+        return self._starts[index] if self._starts is not None else self._ends[index - 1]
+
+    def _alone(self, piece: str) -> int:
+        if not piece:
+            return 0
+        return self._kept(piece) if len(piece) <= _LONGEST_KEPT else self._encode(piece)
+
+    def _sync_from(self, start: int, end: int) -> int | None:
+        """Return the first sync point in `[start, end]`, or one not far after it."""
+        text, sync = self._text, self._sync
+        assert sync is not None  # noqa: S101 - for the type checker; `count` has asked
+        if sync.match(text, start):
+            return start
+        blank = text.find(" ", start, min(end, start + _NEAR))
+        if blank > start and not text[blank - 1].isspace():
+            return blank
+        # The end is put one further, for a pattern that looks at the character after it.
+        found = sync.search(text, start, min(end + 1, len(text)))
+        return found.start() if found and found.start() <= end else None
+
+    def _sync_to(self, end: int, lowest: int) -> int | None:
+        """Return the last sync point in `[lowest, end]`, or one not far before it."""
+        text, sync = self._text, self._sync
+        assert sync is not None  # noqa: S101
+        if sync.match(text, end):
+            return end
+        blank = text.rfind(" ", max(lowest, end - _NEAR), end)
+        if blank > 0 and not text[blank - 1].isspace():
+            return blank
+        return max(self._syncs_before(end, lowest), default=None)
+
+    def _syncs_before(self, end: int, lowest: int) -> Iterator[int]:
+        """Yield the sync points of the last stretch before `end` that has any."""
+        sync, high, width = self._sync, end, _NEAR
+        while sync is not None and high > lowest:
+            low = max(lowest, high - width)
+            places = (match.start() for match in sync.finditer(self._text, low, min(high + 1, len(self._text))))
+            found = [place for place in places if place <= end]
+            if found:
+                yield from found
+                return
+            high, width = low, width * 2
