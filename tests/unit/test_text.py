@@ -148,7 +148,7 @@ def test_sentences_end_where_a_reader_ends_them(text: str, language: str, count:
 
 
 def test_white_space_belongs_to_the_sentence_before_it() -> None:
-    assert pieces("A b. \n\n\n C d.\n", sentence_spans("A b. \n\n\n C d.\n")) == ["A b. \n\n\n ", "C d.\n"]
+    assert pieces("A b. \n\n\n C d.\n", sentence_spans("A b. \n\n\n C d.\n")) == ["A b. \n\n\n", " C d.\n"]
 
 
 @pytest.mark.parametrize(

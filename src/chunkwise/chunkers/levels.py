@@ -11,8 +11,8 @@ import regex
 
 from chunkwise.core.types import Block, Document, Span
 from chunkwise.text.graphemes import first_ink
-from chunkwise.text.sentences import sentence_spans
-from chunkwise.text.words import last_clause, last_line, last_word, line_spans
+from chunkwise.text.sentences import SentenceEnds, sentence_spans
+from chunkwise.text.words import BLANK_LINES, last_clause, last_line, last_paragraph, last_word, line_spans
 
 Level: TypeAlias = Callable[[int, int], int | None]
 """`level(lo, hi)` returns the last place in `(lo, hi]` where this level allows a cut, or None."""
@@ -23,7 +23,6 @@ _SOLID = ("code", "table", "html", "front_matter", "heading")
 # Blocks that say what the one after them is.
 _LEADING = ("heading", "header")
 
-_BLANK_LINE = regex.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?:(?>\r\n|\n|\r)[^\S\r\n]*)*(?>\r\n|\n|\r)")
 _PAGE = regex.compile("\f")
 
 
@@ -46,21 +45,46 @@ def page_ends(document: Document) -> list[int]:
 
 def paragraph_ends(text: str, start: int = 0, end: int | None = None) -> list[int]:
     """Return the places after blank lines."""
-    return [match.end() for match in _BLANK_LINE.finditer(text, start, len(text) if end is None else end)]
+    return [match.end() for match in BLANK_LINES.finditer(text, start, len(text) if end is None else end)]
+
+
+def paragraphs(document: Document) -> Level:
+    """Allow a cut after blank lines, but not between a heading and what is under it."""
+    return where(partial(last_paragraph, document.text), _followed(document))
+
+
+def units(document: Document, language: str) -> Level:
+    """Allow a cut after a sentence; in tables before a row, in code and HTML after a line.
+
+    None after a heading or a table's header, which belong to what follows them.
+    Cost: sentences are looked for only around the places that are asked for.
+    """
+    sentences = SentenceEnds(document.text, language_of(document, language))
+    solid = [block.span for block in solid_blocks(document)]
+    leaves_whole, inner = not_inside(solid), among(without_orphans(document, _inner_ends(document)))
+    prose = where(where(sentences.last, leaves_whole), _followed(document))
+
+    def last(lo: int, hi: int) -> int | None:
+        places = [place for place in (prose(lo, hi), inner(lo, hi)) if place is not None]
+        return max(places, default=None)
+
+    return last
 
 
 def unit_ends(document: Document, language: str) -> list[int]:
-    """Return the ends of sentences; in tables the ends of rows, in code and HTML those of lines.
+    """Return all the places that `units` allows."""
+    solid = [block.span for block in solid_blocks(document)]
+    sentences = (sentence.end for sentence in sentence_spans(document.text, language_of(document, language)))
+    ends = {*outside(sentences, solid), *_inner_ends(document)}
+    return without_orphans(document, sorted(ends - {0}))
 
-    The end of a heading or of a table's header is none: it belongs to what follows it.
-    """
-    text = document.text
-    solid = solid_blocks(document)
-    sentences = (sentence.end for sentence in sentence_spans(text, language_of(document, language)))
-    ends = outside(sentences, [block.span for block in solid])
+
+def _inner_ends(document: Document) -> list[int]:
+    """Return where rows and lines of code and HTML start."""
     rows = [block.span.start for block in document.blocks if block.kind == "row"]
-    lines = [line.start for block in solid if block.kind in ("code", "html") for line in line_spans(text, *block.span)]
-    return without_orphans(document, sorted({*ends, *rows, *lines} - {0}))
+    coded = [block.span for block in solid_blocks(document) if block.kind in ("code", "html")]
+    lines = [line.start for span in coded for line in line_spans(document.text, *span)]
+    return sorted({*rows, *lines} - {0})
 
 
 def heading_ends(document: Document) -> tuple[list[int], list[int]]:
@@ -83,28 +107,49 @@ def solid_blocks(document: Document) -> list[Block]:
     return solid
 
 
+def where(level: Level, allowed: Callable[[int], bool]) -> Level:
+    """Return the level without the places that are not allowed."""
+
+    def last(lo: int, hi: int) -> int | None:
+        while (place := level(lo, hi)) is not None and not allowed(place):
+            hi = place - 1
+        return place
+
+    return last
+
+
 def outside(places: Iterable[int], spans: Sequence[Span]) -> list[int]:
     """Leave out the places inside these spans, which are disjoint and in order."""
-    starts = [span.start for span in spans]
-    kept = []
-    for place in places:
-        index = bisect_left(starts, place) - 1
-        if index < 0 or place >= spans[index].end:
-            kept.append(place)
-    return kept
+    return list(filter(not_inside(spans), places))
 
 
 def without_orphans(document: Document, ends: Iterable[int]) -> list[int]:
     """Leave out the places between a heading, or a table's header, and what is under it."""
+    return list(filter(_followed(document), ends))
+
+
+def not_inside(spans: Sequence[Span]) -> Callable[[int], bool]:
+    """Return a function that tells whether a place is not in the middle of a span."""
+    starts = [span.start for span in spans]
+
+    def allowed(place: int) -> bool:
+        index = bisect_left(starts, place) - 1
+        return index < 0 or place >= spans[index].end
+
+    return allowed
+
+
+def _followed(document: Document) -> Callable[[int], bool]:
+    """Return a function that tells whether a place does not part a heading or a header from what is under it."""
     headings = [block.span for block in document.blocks if block.kind in _LEADING]
     starts = [heading.start for heading in headings]
     bodies = [first_ink(document.text, heading.end, len(document.text)) for heading in headings]
-    kept = []
-    for end in ends:
-        index = bisect_left(starts, end) - 1
-        if index < 0 or not headings[index].end <= end <= bodies[index]:
-            kept.append(end)
-    return kept
+
+    def allowed(place: int) -> bool:
+        index = bisect_left(starts, place) - 1
+        return index < 0 or not headings[index].end <= place <= bodies[index]
+
+    return allowed
 
 
 def in_code(document: Document) -> Callable[[int], bool]:

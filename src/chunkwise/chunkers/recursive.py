@@ -13,9 +13,8 @@ from chunkwise.chunkers.levels import (
     in_code,
     last_resorts,
     page_ends,
-    paragraph_ends,
-    unit_ends,
-    without_orphans,
+    paragraphs,
+    units,
 )
 from chunkwise.chunkers.pack import Packer
 from chunkwise.core.outline import body
@@ -48,11 +47,7 @@ class Recursive:
             text,
             self.tokenizer.measure(text),
             budget.room,
-            whole=[
-                among(page_ends(document)),
-                among(without_orphans(document, paragraph_ends(text))),
-                among(unit_ends(document, self.language)),
-            ],
+            whole=[among(page_ends(document)), paragraphs(document), units(document, self.language)],
             reluctant=[among(ends) for ends in heading_ends(document)],
             last_resorts=last_resorts(text),
             fill=self.fill,

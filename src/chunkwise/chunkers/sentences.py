@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import among, heading_ends, in_code, last_resorts, unit_ends
+from chunkwise.chunkers.levels import among, heading_ends, in_code, last_resorts, unit_ends, units
 from chunkwise.chunkers.pack import Packer
 from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
@@ -34,12 +34,11 @@ class Sentences:
         budget = Budget(self.size, self.tokenizer)
         cut = cutter(document, budget)
         text = document.text
-        ends = unit_ends(document, self.language)
         packer = Packer(
             text,
             self.tokenizer.measure(text),
             budget.room,
-            whole=[among(ends)],
+            whole=[units(document, self.language)],
             reluctant=[among(places) for places in heading_ends(document)],
             last_resorts=last_resorts(text),
             min_size=self.min_size,
@@ -47,18 +46,18 @@ class Sentences:
             keeps_indent=in_code(document),
         )
         start, stop = body(document)
-        for end in [*self._every(text, start, ends), stop]:
+        for end in [*self._every(document), stop]:
             for span in packer.pack(start, end):
                 yield cut(span)
             start = end
 
-    def _every(self, text: str, start: int, ends: list[int]) -> Iterator[int]:
+    def _every(self, document: Document) -> Iterator[int]:
         """Yield the end of every `max_sentences`-th sentence; white space alone is none."""
         if self.max_sentences is None:
             return
-        count = 0
-        for end in ends:
-            count += bool(text[start:end].strip())
+        count, start = 0, body(document).start
+        for end in unit_ends(document, self.language):
+            count += bool(document.text[start:end].strip())
             start = max(start, end)
             if count == self.max_sentences:
                 yield end

@@ -19,11 +19,13 @@ from chunkwise.chunkers.levels import (
     heading_ends,
     in_code,
     last_resorts,
+    not_inside,
     outside,
     page_ends,
     paragraph_ends,
     solid_blocks,
-    unit_ends,
+    units,
+    where,
 )
 from chunkwise.chunkers.pack import Packer
 from chunkwise.core.outline import body
@@ -96,12 +98,10 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     groups = [end for block in solid if block.kind == "code" for end in paragraph_ends(text, *block.span)]
     if not nested:  # a text without blocks has its blank lines
         groups = paragraph_ends(text)
-    units = unit_ends(document, language)
-    whole = [page_ends(document), *(nested[depth] for depth in sorted(nested)), groups, units]
-    return (
-        [among(outside(places, kept)) for places in whole],
-        [among(places) for places in (introduced, *heading_ends(document), groups, units)],
-    )
+    single = units(document, language)
+    coarse = [page_ends(document), *(nested[depth] for depth in sorted(nested)), groups]
+    whole = [*(among(outside(places, kept)) for places in coarse), where(single, not_inside(kept))]
+    return whole, [*(among(places) for places in (introduced, *heading_ends(document), groups)), single]
 
 
 class _Tables:

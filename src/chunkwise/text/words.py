@@ -20,6 +20,9 @@ _EDGE = regex.compile(rf"(?<=\s)(?=\S)|(?=[{_CJK}])|(?<=[{_CJK}])(?=[\p{{L}}\p{{
 # The end of a clause: punctuation and the white space after it, or full-width punctuation.
 _CLAUSE = regex.compile(r"[,;:)\]\u2013\u2014]\s+(?=\S)|[，；：、）】」』]")
 
+# A line break, blank lines, and the line break of the last of them.
+BLANK_LINES = regex.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?:(?>\r\n|\n|\r)[^\S\r\n]*)*(?>\r\n|\n|\r)")
+
 # What editors call a line break; str.splitlines knows seven more.
 _LINE = regex.compile(r"\r\n|\n|\r")
 
@@ -34,6 +37,11 @@ def line_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
     stop = len(text) if end is None else end
     cuts = [start, *(match.end() for match in _LINE.finditer(text, start, stop)), stop]
     return [Span(a, b) for a, b in itertools.pairwise(cuts) if a < b]
+
+
+def last_paragraph(text: str, lo: int, hi: int) -> int | None:
+    """Return the last place after blank lines in `(lo, hi]`."""
+    return _last(BLANK_LINES, text, lo, hi)
 
 
 def last_line(text: str, lo: int, hi: int) -> int | None:

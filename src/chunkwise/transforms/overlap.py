@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from chunkwise.chunkers.levels import unit_ends
+from chunkwise.chunkers.levels import units
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler
@@ -103,13 +103,16 @@ class Overlap:
             tokens = self._tokens(budget)
             return lambda start: ruler.fit_back(start, tokens) if tokens else start
         count, most = self.sentences, max(1, int(budget.room * _MOST_FOR_SENTENCES))
-        ends = [0, *unit_ends(document, "auto")]
+        ends = units(document, "auto")
 
         def reach(start: int) -> int:
-            # Sentence ends at or before the start, the one that meets it not counted.
-            index = bisect_left(ends, start) - count
-            first = ends[max(index, 0)] if count else start
-            return max(first, ruler.fit_back(start, most))
+            earliest, first = ruler.fit_back(start, most), start
+            for _ in range(count):
+                end = ends(earliest - 1, first - 1)
+                if end is None:
+                    return earliest
+                first = end
+            return first
 
         return reach
 
