@@ -23,6 +23,7 @@ from chunkwise.chunkers.levels import (
     outside,
     page_ends,
     paragraph_ends,
+    paragraphs,
     solid_blocks,
     units,
     where,
@@ -96,11 +97,14 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     solid = solid_blocks(document)
     kept = [block.span for block in solid if block.kind != "heading" and fits(block.span)]
     groups = [end for block in solid if block.kind == "code" for end in paragraph_ends(text, *block.span)]
-    if not nested:  # a text without blocks has its blank lines
-        groups = paragraph_ends(text)
     single = units(document, language)
-    coarse = [page_ends(document), *(nested[depth] for depth in sorted(nested)), groups]
-    whole = [*(among(outside(places, kept)) for places in coarse), where(single, not_inside(kept))]
+    blocks = [among(outside(nested[depth], kept)) for depth in sorted(nested)]
+    whole = [
+        among(page_ends(document)),
+        *(blocks or [paragraphs(document)]),  # a text without blocks has its blank lines
+        among(outside(groups, kept)),
+        where(single, not_inside(kept)),
+    ]
     return whole, [*(among(places) for places in (introduced, *heading_ends(document), groups)), single]
 
 

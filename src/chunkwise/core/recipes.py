@@ -102,6 +102,7 @@ class Pipe:
         wishes = [reserve, *(step.reserve(document, budget) for step in self.transforms)]
         most = budget.room - max(1, budget.room // 8)  # a chunk must bring something of its own
 
+        @functools.lru_cache(maxsize=16)  # a packer asks more than once for the same start
         def free(start: int) -> int:
             return min(sum(wish(start) for wish in wishes), most)
 
