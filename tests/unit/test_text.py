@@ -86,9 +86,9 @@ def test_a_ruler_counts_exactly_with_any_text_put_before(
 
 def test_a_long_text_is_encoded_in_segments_that_meet_where_tokens_do() -> None:
     text = "The pump was checked on Tuesday; 水泵每周检查一次。\n\nValve 7 was shut. " * 12_000
-    for name in ("cl100k_base", "o200k_base"):
+    for name in NAMES:
         counter = tokenizer(name)
-        assert counter.measure(text).count(0, len(text)) == counter.count(text)
+        assert counter.measure(text).count(0, len(text)) == counter.count(text) - counter.n_special
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -182,47 +182,50 @@ def _measure(counter: Words | BytePairs | HuggingFace, text: str) -> TokenRuler:
     starts: array[int] | None = None
     sync: re.Pattern[str] | None
     if isinstance(counter, BytePairs):
-        ends, sync = _byte_pair_ends(counter.name, content), _BYTE_PAIR_SYNC
+        sync = _BYTE_PAIR_SYNC
+        ends = _byte_pair_ends(counter.name, content)
     elif isinstance(counter, Words):
-        starts, ends = _columns([match.span() for match in WORD.finditer(content)])
         sync = _BLANK_SYNC
+        starts, ends = _columns(content, sync, lambda piece: [match.span() for match in WORD.finditer(piece)])
     else:
         loaded = huggingface(counter.name)
-        starts, ends = _columns(loaded.encode(content, add_special_tokens=False).offsets)
         sync = _sync_of(loaded)
+        starts, ends = _columns(content, sync, lambda piece: loaded.encode(piece, add_special_tokens=False).offsets)
     special = counter.n_special
     return TokenRuler(content, ends=ends, starts=starts, count=lambda piece: counter.count(piece) - special, sync=sync)
 
 
-def _columns(offsets: Sequence[tuple[int, int]]) -> tuple[array[int], array[int]]:
-    """Return the starts and the ends, which never go back."""
-    starts, ends = np.array(offsets, np.int32).reshape(-1, 2).T
-    return array("i", starts.tobytes()), array("i", np.maximum.accumulate(ends).tobytes())
+def _columns(
+    text: str, sync: re.Pattern[str] | None, offsets: Callable[[str], Sequence[tuple[int, int]]]
+) -> tuple[array[int], array[int]]:
+    """Return where tokens start and where they end; the ends never go back."""
+    starts, ends = array("i"), array("i")
+    for start, stop in _segments(text, sync):
+        both = np.array(offsets(text[start:stop]), np.int32).reshape(-1, 2) + np.int32(start)
+        starts.frombytes(both[:, 0].tobytes())
+        ends.frombytes(np.maximum.accumulate(both[:, 1]).tobytes())
+    return starts, ends
 
 
 def _byte_pair_ends(name: str, text: str) -> array[int]:
-    """Return where each token ends, in code points; a token that ends inside one ends after it.
-
-    Memory: four bytes a token, and a segment's worth besides.
-    """
+    """Return where each token ends, in code points; a token that ends inside one ends after it."""
     encoding, lengths = _byte_pairs(name), _byte_lengths(name)
-    ends: array[int] = array("i")
-    for start, stop in _segments(text):
+    ends = array("i")
+    for start, stop in _segments(text, _BYTE_PAIR_SYNC):
         piece = text[start:stop]
         local = np.cumsum(lengths[encoding.encode_to_numpy(piece, disallowed_special=())], dtype=np.int32)
         if not piece.isascii():
             content = np.frombuffer(piece.encode("utf-8"), np.uint8)
-            begun = np.cumsum((content & 0xC0) != 0x80, dtype=np.int32)
-            local = begun[local - 1]
-        ends.frombytes((local + np.int32(start)).astype(np.int32).tobytes())
+            local = np.cumsum((content & 0xC0) != 0x80, dtype=np.int32)[local - 1]
+        ends.frombytes((local + np.int32(start)).tobytes())
     return ends
 
 
-def _segments(text: str) -> Iterator[tuple[int, int]]:
-    """Yield stretches that may be encoded one by one: they meet at sync points, or there is one only."""
+def _segments(text: str, sync: re.Pattern[str] | None) -> Iterator[tuple[int, int]]:
+    """Yield stretches that may be encoded one by one, for they meet at sync points; a bound on memory."""
     start = 0
-    while len(text) - start > 2 * _SEGMENT:
-        found = _BYTE_PAIR_SYNC.search(text, start + _SEGMENT)
+    while sync is not None and len(text) - start > 2 * _SEGMENT:
+        found = sync.search(text, start + _SEGMENT)
         if found is None:
             break
         yield start, found.start()
