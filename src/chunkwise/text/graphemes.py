@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import regex
@@ -68,7 +69,9 @@ def first_ink(text: str, start: int, end: int) -> int:
     if found is None:
         return end
     ink = found.start()
-    return ink - 1 if ink > start and _MARK.match(text, ink) and text[ink - 1] not in "\r\n" else ink
+    # A mark joins to a blank, but not to a tab or a line break, which are controls (UAX #29, GB4).
+    marked = ink > start and _MARK.match(text, ink) and unicodedata.category(text[ink - 1]) == "Zs"
+    return ink - 1 if marked else ink
 
 
 def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
