@@ -69,9 +69,17 @@ def first_ink(text: str, start: int, end: int) -> int:
     if found is None:
         return end
     ink = found.start()
-    # A mark joins to a blank, but not to a tab or a line break, which are controls (UAX #29, GB4).
-    marked = ink > start and _MARK.match(text, ink) and unicodedata.category(text[ink - 1]) == "Zs"
-    return ink - 1 if marked else ink
+    return ink - 1 if ink > start and joins(text, ink) else ink
+
+
+def joins(text: str, position: int) -> bool:
+    """Tell whether the character at `position` is a mark on the one before it, be that a blank.
+
+    A mark does not join to a tab or a line break, which are controls (UAX #29, GB4).
+    """
+    if not 0 < position < len(text) or not _MARK.match(text, position):
+        return False
+    return unicodedata.category(text[position - 1]) not in ("Cc", "Zl", "Zp")
 
 
 def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:

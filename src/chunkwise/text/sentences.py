@@ -15,6 +15,7 @@ import regex
 import sentencex
 
 from chunkwise.core.types import Span
+from chunkwise.text.graphemes import joins
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import BLANK_LINES, last_paragraph
 
@@ -112,10 +113,9 @@ class SentenceEnds:
         if start not in self._found:
             gap = BLANK_LINES.search(self._text, start)
             stop, after = gap.span() if gap else (len(self._text), len(self._text))
-            ends = (
-                [start + end for end in _paragraph_ends(self._text[start:stop], self._language)] if stop > start else []
-            )
-            self._found[start] = [*ends[:-1], after]
+            inner = _paragraph_ends(self._text[start:stop], self._language)[:-1] if stop > start else []
+            ends = (start + end for end in inner)
+            self._found[start] = [*(end for end in ends if not joins(self._text, end)), after]
             insort(self._starts, start)
         return self._found[start]
 

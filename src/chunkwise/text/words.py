@@ -14,8 +14,9 @@ UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 WORD = regex.compile(rf"[{UNSPACED}]\p{{M}}*|[^\s{UNSPACED}]+")
 
 # A word boundary: white space before and none after, or either side of a Chinese or Japanese character.
+_MARKS = r"\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}"
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}"
-_EDGE = regex.compile(rf"(?<=\s)(?=\S)|(?=[{_CJK}])|(?<=[{_CJK}])(?=[\p{{L}}\p{{N}}])")
+_EDGE = regex.compile(rf"(?<=\s)(?=[^\s{_MARKS}])|(?=[{_CJK}])|(?<=[{_CJK}])(?=[\p{{L}}\p{{N}}])")
 
 # The end of a clause: punctuation and the white space after it, or full-width punctuation.
 _CLAUSE = regex.compile(r"[,;:)\]\u2013\u2014]\s+(?=\S)|[，；：、）】」』]")

@@ -87,7 +87,7 @@ class Overlap:
 
         def begin(start: int) -> int:
             earliest = first_ink(text, max(reach(start), floors(start)), start)
-            if earliest >= start or earliest == floors(start) or text[earliest - 1].isspace():
+            if earliest >= start or earliest == floors(start):
                 return earliest
             word = next_word(text, earliest, start)
             return word if word is not None else graphemes.following(text, earliest, start)
