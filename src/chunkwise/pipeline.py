@@ -34,8 +34,9 @@ Progress = Callable[[int, int, str], None]
 # Chunks are embedded and stored in groups: enough to sort by length, little enough to lose when stopped.
 _GROUP = 256
 
-# How many hits are ranked when a token budget, not a number, bounds the answer.
-_RANKED = 200
+# How many hits are ranked at least when a token budget, not a number, bounds the answer; and how few
+# tokens a hit is taken to have, so that a large budget can be filled.
+_RANKED, _FEWEST_TOKENS = 200, 20
 
 
 def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | None = None) -> Chunker:
@@ -138,7 +139,7 @@ class Index:
         for i, result in enumerate(read_files(found), 1):
             update.take(result)
             if update.n_waiting >= _GROUP or i == len(found):
-                self._store.replace(update.entries())
+                self._write(update, cut)
             if progress is not None:
                 progress(i, len(found), result.id)
         gone = [id for path, _ in files if path.is_dir() for id in self._gone(path)]
@@ -153,8 +154,8 @@ class Index:
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
-                self._store.replace(update.entries())
-        self._store.replace(update.entries())
+                self._write(update, cut)
+        self._write(update, cut)
         self._store.finish()
         return update.report((), notes)
 
@@ -173,7 +174,9 @@ class Index:
         if not self._store.count():
             raise StoreError(f"{self.url} holds no chunks; run: chunkwise index PATH --index {self.url}")
         retriever = self._retriever(mode, where or {})
-        return retriever(query, k) if tokens is None else within(retriever(query, _RANKED), tokens)
+        if tokens is None:
+            return retriever(query, k)
+        return within(retriever(query, max(_RANKED, tokens // _FEWEST_TOKENS)), tokens)
 
     def _retriever(self, mode: Mode, where: Filter) -> Retriever:
         vector, lexical = Vector(self._store, self.encoder, where), Lexical(self._store, where)
@@ -181,17 +184,24 @@ class Index:
         return retrievers[mode]
 
     def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:
-        """Return the chunker to index with; describe a new index, and refuse a recipe that is not its own."""
+        """Return the chunker to index with; refuse a recipe that is not the index's own, if it holds anything."""
         wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
         cut, notes = _capped(with_tokenizer(wanted, self.encoder.tokenizer), self.encoder)
-        if not self.recipe:
-            self._store.describe(self._description(cut))
-        elif repr(cut) != self.recipe:
+        if self.recipe and repr(cut) != self.recipe and self._store.documents():
             raise StoreError(
                 f"{self.url} was made with the recipe {self.recipe}, not {cut!r}; leave the recipe out, or index "
                 "into another folder"
             )
         return cut, notes
+
+    def _write(self, update: _Update, cut: Chunker) -> None:
+        """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""
+        entries = update.entries()
+        if not entries:
+            return
+        if self.recipe != repr(cut):
+            self._store.describe(self._description(cut))
+        self._store.replace(entries)
 
     def _description(self, cut: Chunker) -> Mapping[str, Any]:
         return {

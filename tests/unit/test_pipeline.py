@@ -101,6 +101,16 @@ def test_a_chunk_beyond_the_encoder_is_refused_before_anything_is_embedded(index
         index.add(tmp_path / "long.txt", recipe="fixed(size=1000, tokenizer='cl100k_base')")
     assert isinstance(index.encoder, HashingEncoder)
     assert index.encoder.seen == []
+    # The index is not bound to a recipe that has failed.
+    index.add(tmp_path / "long.txt", recipe="fixed(size=100)")
+    assert index.recipe == "fixed(size=100)"
+
+
+def test_a_folder_without_documents_makes_no_index(index: Index, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert index.add(tmp_path / "empty").added == ()
+    assert len(index) == 0
+    assert index.recipe == ""
 
 
 def test_another_recipe_or_encoder_is_refused(folder: Path, tmp_path: Path) -> None:
