@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Annotated
 
 from chunkwise.chunkers.levels import units
@@ -56,7 +57,7 @@ class Overlap:
     def reserve(self, document: Document, budget: Budget) -> Reserve:
         """Ask for the tokens of the text that would be repeated."""
         ruler = budget.tokenizer.measure(document.text)
-        begin = self._begins(document, budget, ruler)
+        begin = _begins(self, document, budget)
 
         def reserve(start: int) -> int:
             first = begin(start)
@@ -66,7 +67,7 @@ class Overlap:
 
     def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
         ruler = budget.tokenizer.measure(document.text)
-        begin = self._begins(document, budget, ruler)
+        begin = _begins(self, document, budget)
         places = outline(document)
         least = len(document.text)  # the first chunk has nothing before it
         for chunk in chunks:
@@ -79,25 +80,10 @@ class Overlap:
             yield replace(extended, pages=places.pages(extended.body), meta={**chunk.meta, "overlap": repeated})
             least = extended.body.start + 1
 
-    def _begins(self, document: Document, budget: Budget, ruler: Ruler) -> Callable[[int], int]:
-        """Return a function from a chunk's start to where the text that it repeats begins."""
-        text = document.text
-        reach = self._reach(document, budget, ruler)
-        floors = _floors(document)
-
-        def begin(start: int) -> int:
-            earliest = first_ink(text, max(reach(start), floors(start)), start)
-            if earliest >= start or earliest == floors(start):
-                return earliest
-            word = next_word(text, earliest, start)
-            return word if word is not None else graphemes.following(text, earliest, start)
-
-        return begin
-
     def _tokens(self, budget: Budget) -> int:
         return self.tokens if self.tokens is not None else int(budget.size * (self.ratio or 0))
 
-    def _reach(self, document: Document, budget: Budget, ruler: Ruler) -> Callable[[int], int]:
+    def reach(self, document: Document, budget: Budget, ruler: Ruler) -> Callable[[int], int]:
         """Return a function from a chunk's start to the earliest place that its overlap may begin at."""
         if self.sentences is None:
             tokens = self._tokens(budget)
@@ -115,6 +101,25 @@ class Overlap:
             return first
 
         return reach
+
+
+# The chunker asks first what to leave free, and the transform then does it: for the same starts.
+@lru_cache(maxsize=2)
+def _begins(overlap: Overlap, document: Document, budget: Budget) -> Callable[[int], int]:
+    """Return a function from a chunk's start to where the text that it repeats begins."""
+    text = document.text
+    reach = overlap.reach(document, budget, budget.tokenizer.measure(text))
+    floors = _floors(document)
+
+    @lru_cache(maxsize=16)
+    def begin(start: int) -> int:
+        earliest = first_ink(text, max(reach(start), floors(start)), start)
+        if earliest >= start or earliest == floors(start):
+            return earliest
+        word = next_word(text, earliest, start)
+        return word if word is not None else graphemes.following(text, earliest, start)
+
+    return begin
 
 
 def _within(chunk: Chunk, text: str, ruler: Ruler, budget: Budget, first: int) -> Chunk:
