@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -183,7 +184,8 @@ def test_a_folder_is_walked_in_order_and_tells_what_it_skipped(tmp_path: Path) -
     results = list(read_folder(tmp_path))
     assert [result.id for result in results if isinstance(result, Document)] == ["LICENSE", "a/one.txt", "b.md"]
     reasons = {result.id: result.reason for result in results if isinstance(result, Skip)}
-    assert set(reasons) == {"photo.jpg", "fake.txt", "empty.md"}
+    assert set(reasons) == {".git", "a/.hidden.txt", "node_modules", "photo.jpg", "fake.txt", "empty.md"}
+    assert reasons[".git"] == reasons["a/.hidden.txt"] == "hidden"
     assert "no reader for .jpg" in reasons["photo.jpg"]
     assert "binary" in reasons["fake.txt"]
     assert reasons["empty.md"] == "empty"
@@ -197,10 +199,70 @@ def test_globs_choose_by_name_and_by_path(tmp_path: Path) -> None:
     assert [found.id for found in find_files(tmp_path, globs=["sub/*"])] == ["sub/b.md", "sub/c.txt"]
 
 
+def test_a_name_that_is_not_utf8_an_index_and_a_link_are_told_and_left(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x")
+    (tmp_path / "index" / "chunks.lance").mkdir(parents=True)
+    (tmp_path / "index" / "index.json").write_text("{}")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / os.fsdecode(b"bad\xff.md")).write_text("x")
+    reasons = {result.id: result.reason for result in read_folder(tmp_path) if isinstance(result, Skip)}
+    assert set(reasons) == {"index", "gone", "pipe.md", "bad\\udcff.md"}
+    assert "an index" in reasons["index"]
+    with pytest.raises(ReadError, match="not a file"):
+        read(tmp_path / "pipe.md")
+
+
+@pytest.mark.parametrize("path", ["", "a" * 5000, "a\0b"])
+def test_a_path_that_can_be_none_is_told(path: str) -> None:
+    with pytest.raises(ReadError, match=r"no such file|is empty"):
+        read(path)
+    with pytest.raises(ReadError, match=r"no such file|is empty"):
+        list(find_files(path))
+
+
+def test_globs_are_a_list_and_two_stars_match_no_folder_too(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x")
+    assert [found.id for found in find_files(tmp_path, globs=["**/*.md"])] == ["a.md"]
+    assert [found.id for found in find_files(tmp_path, globs=["./a.md"])] == ["a.md"]
+    with pytest.raises(ReadError, match="list of patterns"):
+        list(find_files(tmp_path, globs="*.md"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nWelcome. The notice period is three months.\n\n# Chapter\n\nLots.\n\n---\n\nEnd.\n",
+        "---\n\nkey: value\n---\nx\n",
+        "---\nNote: all is well. Really\nplain prose goes on here.\n---\nx\n",
+    ],
+)
+def test_text_between_two_rules_is_no_front_matter_unless_it_looks_like_yaml(text: str) -> None:
+    assert blocks(read_text(text), "front_matter") == []
+
+
+def test_front_matter_keeps_plain_values_only() -> None:
+    document = read_text("---\ntitle: 'A guide'\ntags: [a, b]\nlist:\n  - x\n# note\ntext: >\n  folded\n---\nBody.\n")
+    assert {key: document.meta[key] for key in document.meta if key != "encoding"} == {"title": "A guide"}
+
+
+def test_a_paragraph_with_a_rule_under_it_is_no_heading() -> None:
+    prose = "The quick brown fox jumps over the lazy dog and runs away. " * 8
+    assert blocks(read_text(prose + "\n---\n\nbody\n"), "heading") == []
+
+
+@pytest.mark.parametrize("content", ["naïve Text über Öl. ".encode() * 50 + b"\xff tail\n", b"hello \xe2\x80"])
+def test_one_stray_byte_makes_no_other_encoding(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    with pytest.raises(ReadError, match=r"a\.txt, line 1: byte 0x"):
+        read(tmp_path / "a.txt")
+
+
 def test_a_link_to_a_folder_above_does_not_loop(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x")
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     assert [found.id for found in find_files(tmp_path) if isinstance(found, Found)] == ["a.md"]
+    assert any("a link to a folder" in found.reason for found in find_files(tmp_path) if isinstance(found, Skip))
 
 
 def test_an_unreadable_file_is_a_listed_skip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

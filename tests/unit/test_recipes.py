@@ -35,7 +35,7 @@ def test_white_space_and_position_do_not_matter() -> None:
     assert parse(" structural( 400,80 )|overlap( sentences = 1 )") == parse(VALID[0].rpartition(" | ")[0])
 
 
-@given(size=st.integers(3, 4096), min_size=st.integers(0, 100), fill=st.floats(0, 0.9))
+@given(size=st.integers(101, 4096), min_size=st.integers(0, 100), fill=st.floats(0, 0.9))
 def test_every_value_survives_repr_and_pickle(size: int, min_size: int, fill: float) -> None:
     made = STRATEGIES["structural"](size=size, min_size=min_size, fill=fill)
     assert parse(repr(made)) == made
@@ -51,6 +51,11 @@ def test_every_value_survives_repr_and_pickle(size: int, min_size: int, fill: fl
         ("structural(size=0)", ["size=0", "at least 1", "try size="]),
         ("structural(size=-5)", ["size=-5", "at least 1"]),
         ("structural(size=2)", ["size=2 leaves no room", "2 tokens", "try size=200"]),
+        ("structural(size=100, min_size=100)", ["min_size=100 must be less than size=100", "try min_size=25"]),
+        ("structural(fill=3)", ["fill=3 must be at most 1"]),
+        ("structural(language=5)", ["language=5 must be a string"]),
+        ("structural(size=100, size=200)", ["given twice", "size"]),
+        ("structural() | overlap(sentences=1) | overlap(tokens=9)", ["another of its kind"]),
         ("structural(size=2.5)", ["size=2.5", "integer"]),
         ("structural(size='big')", ["size='big'", "integer"]),
         ("structural(size=True)", ["size=True", "integer"]),

@@ -25,7 +25,7 @@ def cutter(document: Document, budget: Budget) -> Callable[..., Chunk]:
             spans=spans,
             text=riding + spans[-1].slice(document.text),
             token_count=ruler.count(*spans[-1], before=riding) + budget.tokenizer.n_special,
-            headings=tuple(heading.label for heading in places.path_of(spans[-1])),
+            headings=tuple(heading.label for heading in places.path_of(spans[-1]) if heading.label),
             pages=places.pages(spans[-1]),
             meta=dict(meta or {}),
         )

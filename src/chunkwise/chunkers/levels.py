@@ -23,6 +23,7 @@ _SOLID = ("code", "table", "html", "front_matter", "heading")
 # Blocks that say what the one after them is.
 _LEADING = ("heading", "header")
 
+_LANGUAGE_CODE = regex.compile(r"(?P<code>[A-Za-z]{2})(?:[-_]\w+)*")
 _PAGE = regex.compile("\f")
 
 
@@ -167,8 +168,8 @@ def in_code(document: Document) -> Callable[[int], bool]:
 def language_of(document: Document, language: str) -> str:
     """Return the language to cut in: the recipe's, else what the document says of itself, else "auto"."""
     declared = document.meta.get("language")
-    if language == "auto" and isinstance(declared, str) and len(declared) >= 2:
-        return declared[:2].lower()
+    if language == "auto" and isinstance(declared, str) and (code := _LANGUAGE_CODE.fullmatch(declared.strip())):
+        return str(code["code"]).lower()
     return language
 
 

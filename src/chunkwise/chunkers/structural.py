@@ -48,7 +48,7 @@ class Structural:
 
     size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
     min_size: Annotated[int, Range(0, 100, least=0)] = 0
-    fill: Annotated[float, Range(0, 0.9, least=0)] = 0.5
+    fill: Annotated[float, Range(0, 0.9, least=0, most=1)] = 0.5
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 

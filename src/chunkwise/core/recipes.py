@@ -26,12 +26,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Annotate a numeric parameter: the tuner searches `low` to `high`, and `least` is refused below."""
+    """Annotate a numeric parameter: the tuner searches `low` to `high`; beyond `least` and `most` it is refused."""
 
     low: float
     high: float
     log: bool = False
     least: float | None = None
+    most: float | None = None
 
 
 STRATEGIES: dict[str, type] = {}
@@ -80,8 +81,10 @@ class Pipe:
     transforms: tuple[Transform, ...]
 
     def __post_init__(self) -> None:
-        for step in self.transforms:
+        for i, step in enumerate(self.transforms):
             step.check(self.budget)
+            if any(type(step) is type(other) for other in self.transforms[:i]):
+                raise RecipeError(f"{step!r} comes after another of its kind; join them in one")
 
     @property
     def budget(self) -> Budget:
@@ -195,7 +198,9 @@ def _stage(cls: type[T], registry: dict[str, type]) -> type[T]:
         hints = _hints(type(self))  # type: ignore[arg-type]  # a class is hashable
         init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
         if registry is STRATEGIES:
-            self.budget  # noqa: B018 - refuses a size that leaves no room
+            size, least = self.budget.size, getattr(self, "min_size", 0)  # a size without room for text is refused
+            if least >= size:
+                raise RecipeError(f"{name}: min_size={least} must be less than size={size}; try min_size={size // 4}")
 
     cls.__init__ = checked  # type: ignore[method-assign]
     cls.__repr__ = _recipe  # type: ignore[method-assign]
@@ -258,6 +263,10 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
         raise RecipeError(f"{stage}: {name}={value!r} must be True or False")
     if bounds is not None and bounds.least is not None and value < bounds.least:
         raise RecipeError(f"{stage}: {name}={value} must be at least {bounds.least:g}; try {name}={bounds.low:g}")
+    if bounds is not None and bounds.most is not None and value > bounds.most:
+        raise RecipeError(f"{stage}: {name}={value} must be at most {bounds.most:g}; try {name}={bounds.low:g}")
+    if options == (str,) and not isinstance(value, str):
+        raise RecipeError(f"{stage}: {name}={value!r} must be a string")
     return value
 
 
@@ -286,6 +295,8 @@ def _build(node: ast.expr, registry: Mapping[str, type], defaults: Mapping[str, 
     if any(keyword.arg is None for keyword in call.keywords):
         raise RecipeError(f"{name}: ** is not allowed in a recipe")
     given = {str(keyword.arg): _literal(keyword.value, name) for keyword in call.keywords}
+    if len(given) < len(call.keywords):
+        raise RecipeError(f"{name}: a parameter is given twice in {ast.unparse(node)!r}")
     known = [field.name for field in fields(registry[name])]
     unset = {key: value for key, value in defaults.items() if key in known[len(values) :]}
     return registry[name](*values, **{**unset, **given})

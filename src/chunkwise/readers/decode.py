@@ -25,6 +25,9 @@ _DOS = {"cp437", "cp720", "cp775", "cp850", "cp852", "cp857", "cp858", "cp860", 
 
 # A text whose share of control characters is larger is no text.
 _MOST_CONTROLS = 0.02
+_HIGH = bytes(range(0x80, 0x100))
+# Fewer bytes beyond ASCII tell a detector nothing where the last one breaks off.
+_FEWEST_HIGH = 4
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 
 
@@ -46,14 +49,24 @@ def decode(source: Source) -> tuple[str, Meta]:
         return content.decode("utf-8"), {"encoding": "utf-8"}
     except UnicodeDecodeError as err:
         position = err.start
-    guessed = _detect(content)
+    guessed = None if _is_nearly_utf8(content) else _detect(content)
     if guessed is None:
-        line = content.count(b"\n", 0, position) + 1
         raise ReadError(
-            f"{source.id}, line {line}: byte 0x{content[position]:02x} at {position} is no UTF-8, and no other "
-            "encoding fits; convert the file to UTF-8"
+            f"{source.id}, line {_line(content, position)}: byte 0x{content[position]:02x} at {position} is no UTF-8, "
+            "and no other encoding fits; convert the file to UTF-8"
         )
     return _strict(source, guessed), {"encoding": guessed, "encoding_guessed": True}
+
+
+def _is_nearly_utf8(content: bytes) -> bool:
+    """Tell whether a few broken bytes stand in what is otherwise UTF-8, or in plain ASCII."""
+    high = len(content) - len(content.translate(None, _HIGH))
+    broken = content.decode("utf-8", "replace").count("\ufffd")
+    return high - broken > 20 * broken or (high <= _FEWEST_HIGH and content[-1] >= 0x80)
+
+
+def _line(content: bytes, position: int) -> int:
+    return content.count(b"\n", 0, position) + 1
 
 
 def _refuse_binary(source: Source) -> None:
@@ -96,5 +109,6 @@ def _strict(source: Source, encoding: str) -> str:
         return source.content.decode(encoding, "surrogatepass" if source.encoding else "strict")
     except UnicodeDecodeError as err:
         raise ReadError(
-            f"{source.id}: looked like {encoding}, but the bytes at {err.start} are not; convert the file to UTF-8"
+            f"{source.id}, line {_line(source.content, err.start)}: looked like {encoding}, but the bytes at "
+            f"{err.start} are not; convert the file to UTF-8"
         ) from err

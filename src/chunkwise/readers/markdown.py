@@ -14,6 +14,7 @@ import pyromark
 
 from chunkwise.core.types import Block, BlockKind, Document, Source, Span
 from chunkwise.readers.decode import decode
+from chunkwise.text.unicode import encodable
 
 _PARSER = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES
@@ -40,6 +41,9 @@ _KINDS: dict[str, BlockKind] = {
 _FRONT_MATTER = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\n|\r)(?=\S)(?:.*?(?:\r\n|\n|\r))??(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|$)", re.DOTALL
 )
+_YAML_LINE = re.compile(r"\s|#|-(?:\s|$)|[\w.\"'-]+[ \t]*:(?:\s|$)|$")
+# In characters. A longer text with a line of hyphens under it is a paragraph before a rule.
+_LONGEST_TITLE = 200
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _ATX = re.compile(r"#{1,6}(?:[ \t]+(?P<title>.*?))??(?:[ \t]+#+)?", re.DOTALL)
 _UNDERLINE = re.compile(r"(?:\r\n|\n|\r)[ \t>]*(?:=+|-+)\s*$")
@@ -57,14 +61,14 @@ def read_markdown(source: Source) -> Document:
 
 def markdown_blocks(text: str) -> tuple[Block, ...]:
     """Return the blocks of a Markdown text in document order, with spans in code points."""
-    front = _FRONT_MATTER.match(text)
+    front = _front_matter(text)
     blocks = [Block("front_matter", Span(0, front.end()))] if front else []
     # A byte order mark would hide the first block's markers.
     skip = front.end() if front else int(text.startswith("\ufeff"))
     body = _LONE_RETURN.sub("\n", text[skip:])  # the parser takes it for no line break
     at = _offsets(body)
     open_blocks: list[int] = []
-    for event, where in _PARSER.events_with_range(body):
+    for event, where in _PARSER.events_with_range(encodable(body)):
         if event == "Rule":
             _append(blocks, open_blocks, text, "rule", at(where["start"]) + skip, at(where["end"]) + skip, None)
             continue
@@ -91,6 +95,8 @@ def _append(
     level, label = len(around), ""
     if kind == "heading":
         level, label = int(detail["level"][1]), _title(span.slice(text))
+        if len(label) > _LONGEST_TITLE and not span.slice(text).lstrip("> \t").startswith("#"):
+            kind, level, label = "paragraph", len(around), ""
     elif kind == "code" and isinstance(detail, dict):
         label = (detail["Fenced"].split() or [""])[0]
     elif kind == "header":
@@ -134,9 +140,19 @@ def _title(heading: str) -> str:
     return " ".join(title.split())
 
 
+def _front_matter(text: str) -> re.Match[str] | None:
+    """Return the front matter, if what stands between the first two rules looks like YAML."""
+    front = _FRONT_MATTER.match(text)
+    lines = front[0].splitlines()[1:-1] if front else []
+    keyed = any(_FIELD.match(line) for line in lines)
+    return front if keyed and all(_YAML_LINE.match(line) for line in lines) else None
+
+
 def _fields(front_matter: str) -> dict[str, object]:
     lines = _LONE_RETURN.sub("\n", front_matter)
-    return {match["key"]: match["value"].strip("\"'") for match in _FIELD.finditer(lines)}
+    found = {match["key"]: match["value"].strip("\"'") for match in _FIELD.finditer(lines)}
+    # Only plain values: lists, blocks and anchors are YAML's own.
+    return {key: value for key, value in found.items() if value and value[0] not in "[{>|&*!"}
 
 
 def _offsets(text: str) -> Callable[[int], int]:

@@ -14,14 +14,10 @@ from chunkwise.core.types import Document, Source
 from chunkwise.readers import READERS
 
 # Folders that hold no documents of the user's own.
-_SKIPPED_FOLDERS = {
-    "__pycache__",
-    "node_modules",
-    "venv",
-    "site-packages",
-    "dist",
-    "build",
-}
+_SKIPPED_FOLDERS = {"__pycache__", "node_modules", "venv", "site-packages"}
+
+# What a folder holds that is an index: see stores/lance.py.
+_INDEX_FOLDER = "chunks.lance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +30,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file that was not read, or could not be used, and why."""
+    """A file that was not read, or could not be used, and why; `location` is its path, if it has one."""
 
     id: str
     reason: str
+    location: str = ""
 
 
 def read(path: str | os.PathLike[str], *, id: str | None = None) -> Document:
@@ -45,7 +42,7 @@ def read(path: str | os.PathLike[str], *, id: str | None = None) -> Document:
 
     Raises: ReadError if it is missing, unreadable, binary, or of an unknown format.
     """
-    location = Path(path)
+    location = _existing(path)
     if location.is_dir():
         raise ReadError(f"{path} is a folder; use read_folder({str(path)!r}), or name a file in it")
     return read_found(Found(location, id or location.name))
@@ -71,11 +68,13 @@ def read_found(found: Found) -> Document:
     """
     media_type, reader = _format(found)
     try:
+        if found.path.exists() and not found.path.is_file():
+            raise ReadError(f"{found.path}: not a file; a pipe or a device can't be read")
         content = found.path.read_bytes()
     except FileNotFoundError as err:
         raise ReadError(f"{found.path}: no such file") from err
-    except OSError as err:
-        raise ReadError(f"{found.path}: can't be read: {err.strerror or err}") from err
+    except (OSError, ValueError) as err:  # a NUL in the path is a ValueError
+        raise ReadError(f"{found.path}: can't be read: {getattr(err, 'strerror', None) or err}") from err
     suffix = found.path.suffix.lower()
     if suffix and suffix not in READERS and not _is_utf8(content):
         raise ReadError(f"{found.id}: no reader for {suffix} files; convert it to text or Markdown")
@@ -86,20 +85,25 @@ def find_files(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> It
     """Walk a folder in sorted order, or take a single file.
 
     Ids are paths relative to the folder, with forward slashes; a single file's id is its name.
-    Hidden files and folders are passed over; others that are not taken are told with a reason.
-    `globs` match the id; with any given, only matching files are looked at, of whatever suffix.
+    What is not taken is told with a reason; hidden files and folders are, too.
+    `globs` match the id or the name; with any given, only matching files are taken, of whatever suffix.
     Raises: ReadError if the path does not exist.
     """
-    root = Path(path)
-    if not root.exists():
-        raise ReadError(f"{path}: no such file or folder")
+    if isinstance(globs, str):
+        raise ReadError(f"globs is a list of patterns; write [{globs!r}]")
+    root = _existing(path)
     if not root.is_dir():
         yield Found(root, root.name)
         return
-    for file in _walk(root):
+    for file in _walk(root, root):
+        if isinstance(file, Skip):
+            yield file
+            continue
         id = file.relative_to(root).as_posix()
-        if globs:
-            if any(fnmatch(id, glob) or fnmatch(file.name, glob) for glob in globs):
+        if not _is_utf8_name(id):
+            yield Skip(id.encode("utf-8", "backslashreplace").decode(), "its name is not UTF-8; rename it")
+        elif globs:
+            if any(_matches(id, glob) for glob in globs):
                 yield Found(file, id)
         elif file.suffix.lower() in READERS or not file.suffix:
             yield Found(file, id)
@@ -121,9 +125,9 @@ def read_files(files: Iterable[Found | Skip]) -> Iterator[Document | Skip]:
         try:
             document = read_found(file)
         except ReadError as err:
-            yield Skip(file.id, str(err))
+            yield Skip(file.id, str(err), str(file.path.resolve()))
             continue
-        yield document if document.text.strip() else Skip(file.id, "empty")
+        yield document if document.text.strip() else Skip(file.id, "empty", document.source)
 
 
 def doubts(document: Document) -> list[str]:
@@ -145,12 +149,60 @@ def _is_utf8(content: bytes) -> bool:
     return True
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            if entry.name not in _SKIPPED_FOLDERS:
-                yield from _walk(entry)
-        elif entry.is_file():
+def _walk(folder: Path, root: Path) -> Iterator[Path | Skip]:
+    """Yield the files below a folder in sorted order, and what is passed over."""
+    id = folder.relative_to(root).as_posix()
+    try:
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    except OSError as err:
+        yield Skip(id, f"can't be read: {err.strerror or err}")
+        return
+    if any(entry.name == _INDEX_FOLDER for entry in entries):
+        yield Skip(id, "an index of Chunkwise, not documents")
+        return
+    for entry in entries:
+        if (reason := _passed_over(entry)) is not None:
+            yield Skip(entry.relative_to(root).as_posix(), reason)
+        elif entry.is_dir():
+            yield from _walk(entry, root)
+        else:
             yield entry
+
+
+def _passed_over(entry: Path) -> str | None:
+    """Return why a file or folder is not looked at, if so."""
+    if entry.name.startswith("."):
+        return "hidden"
+    if entry.is_symlink() and not entry.is_file():
+        return "a link to a folder, or to nothing"
+    if entry.is_dir():
+        return "holds no documents of one's own" if entry.name in _SKIPPED_FOLDERS else None
+    return None if entry.is_file() else "not a file"
+
+
+def _existing(path: str | os.PathLike[str]) -> Path:
+    """Return a path that exists.
+
+    Raises: ReadError.
+    """
+    try:
+        found = bool(os.fspath(path)) and Path(path).exists()
+    except (OSError, ValueError) as err:  # too long a name, or a NUL in it
+        raise ReadError(f"{path}: no such file or folder") from err
+    if not found:
+        raise ReadError(
+            f"{path}: no such file or folder" if os.fspath(path) else "the path is empty; name a file or a folder"
+        )
+    return Path(path)
+
+
+def _matches(id: str, glob: str) -> bool:
+    """Tell whether a pattern matches a path or a name; `**/` also stands for no folder at all."""
+    pattern = glob.removeprefix("./")
+    return any(
+        fnmatch(name, part) for name in (id, id.rpartition("/")[2]) for part in (pattern, pattern.removeprefix("**/"))
+    )
+
+
+def _is_utf8_name(name: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in name)

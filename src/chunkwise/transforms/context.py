@@ -14,6 +14,9 @@ from chunkwise.core.types import Chunk, Document
 # Headings may take at most this share of a chunk; a longer path loses its outer headings first.
 _MOST = 0.25
 
+# In characters: a bound on the work of shortening a heading word by word.
+_LONGEST_TITLE = 500
+
 _SEPARATOR = " > "
 
 
@@ -52,7 +55,7 @@ def _with_context(chunk: Chunk, titles: tuple[str, ...], ruler: Ruler, budget: B
     context = _shortened(titles, budget)
     count = ruler.count(*chunk.body, before=context + riding)
     while context and count > budget.room:
-        context = _without_first_word(context)
+        context = _shorter(context)
         count = ruler.count(*chunk.body, before=context + riding)
     cut_short = {"context_truncated": True} if context != _joined(titles) else {}
     if not context and not cut_short:
@@ -62,19 +65,20 @@ def _with_context(chunk: Chunk, titles: tuple[str, ...], ruler: Ruler, budget: B
 
 
 def _shortened(titles: Sequence[str], budget: Budget) -> str:
-    """Return the path, without its first words where it is too long."""
-    context = _joined(titles)
+    """Return the path, without its outer headings where it is too long, and without the end of the last."""
+    context = _joined([title[:_LONGEST_TITLE] for title in titles])
     most = max(1, int(budget.room * _MOST))
     while context and _cost(context, budget) > most:
-        context = _without_first_word(context)
+        context = _shorter(context)
     return context
 
 
-def _without_first_word(context: str) -> str:
-    """Drop the outermost heading; of the last one its first word."""
+def _shorter(context: str) -> str:
+    """Drop the outermost heading; of the last one its last word."""
     if _SEPARATOR in context:
         return context.partition(_SEPARATOR)[2]
-    return context.partition(" ")[2]
+    shorter = context.rstrip("\n").rpartition(" ")[0].rstrip()
+    return shorter + "\n" if shorter else ""
 
 
 def _joined(titles: Sequence[str]) -> str:
