@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.transforms  # registers the transforms
 from chunkwise.core.errors import ChunkwiseError, EncodeError, StoreError
-from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever
+from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
 from chunkwise.core.recipes import parse, with_size, with_tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
@@ -39,18 +39,20 @@ _GROUP = 256
 _RANKED, _FEWEST_TOKENS = 200, 20
 
 
-def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | None = None) -> Chunker:
+def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None) -> Chunker:
     """Return the chunker of a recipe, counting with `tokenizer` where the recipe names none.
 
     Raises: RecipeError.
     """
-    counter = find_tokenizer(tokenizer) if tokenizer is not None else None
+    counter = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     if isinstance(recipe, str):
         return parse(recipe, tokenizer=counter)
     return with_tokenizer(recipe, counter) if counter is not None else recipe
 
 
-def chunk(document: Document, recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | None = None) -> list[Chunk]:
+def chunk(
+    document: Document, recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None
+) -> list[Chunk]:
     """Cut a document by a recipe.
 
     Raises: RecipeError.
@@ -58,6 +60,8 @@ def chunk(document: Document, recipe: str | Chunker = DEFAULT_RECIPE, *, tokeniz
     >>> [chunk.text for chunk in chunk(Document.from_text("One. Two.", id="x"), "sentences(max_sentences=1)")]
     ['One.', 'Two.']
     """
+    if not isinstance(document, Document):
+        raise ChunkwiseError("chunk takes a Document; make one with read(path), read_text(text) or Document.from_text")
     return list(chunker(recipe, tokenizer=tokenizer)(document))
 
 
@@ -84,6 +88,8 @@ class Index:
         self.url = str(url)
         self._store = open_store(self.url)
         made_with = self._store.info
+        if made_with and not {"recipe", "encoder", "fingerprint"} <= set(made_with):
+            raise StoreError(f"{self.url} does not say what it was made with; move it away and index again")
         wanted = encoder if encoder is not None else made_with.get("encoder_spec", MINILM)
         self.encoder: Encoder = find_encoder(wanted) if isinstance(wanted, str) else wanted
         self._spec = wanted if isinstance(wanted, str) else wanted.name
@@ -142,7 +148,7 @@ class Index:
                 self._write(update, cut)
             if progress is not None:
                 progress(i, len(found), result.id)
-        gone = [id for path, _ in files if path.is_dir() for id in self._gone(path)]
+        gone = [*update.emptied, *(id for path, _ in files if path.is_dir() for id in self._gone(path))]
         self._store.delete(gone)
         self._store.finish()
         return update.report(gone, notes)
@@ -167,6 +173,8 @@ class Index:
         `where` names metadata that a hit must carry.
         Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
         """
+        if mode not in get_args(Mode):
+            raise ChunkwiseError(f"mode={mode!r} is not one of {', '.join(get_args(Mode))}")
         if not query.strip():
             raise ChunkwiseError("the question is empty; ask something")
         if k < 1 or (tokens is not None and tokens < 1):
@@ -234,6 +242,7 @@ class _Update:
         self._unchanged: list[str] = []
         self._skipped: list[Skip] = []
         self._notes: list[str] = []
+        self.emptied: list[str] = []
         self.n_waiting = 0
         self._n_chunks = 0
 
@@ -241,6 +250,8 @@ class _Update:
         """Cut a document, if it is new or changed, and let it wait."""
         if isinstance(result, Skip):
             self._skipped.append(result)
+            if result.location and self._stored.get(result.id, ("", ""))[1] == result.location:
+                self.emptied.append(result.id)  # what it held is no longer there
             return
         if (rival := self._rival(result)) is not None:
             reason = f"its id is already that of {rival}; index a folder above both"
@@ -248,7 +259,9 @@ class _Update:
             return
         self._seen[result.id] = result.source
         fingerprint = _fingerprint(result)
-        if self._stored.get(result.id, ("", ""))[0] == fingerprint:
+        before, source = self._stored.get(result.id, ("", ""))
+        moved = source != result.source and not os.path.exists(source)  # where it is now must be known
+        if before == fingerprint and not moved:
             self._unchanged.append(result.id)
             return
         self._notes += doubts(result)

@@ -17,12 +17,14 @@ from chunkwise.cli.terminal import (
     chunk_fields,
     console,
     fail,
+    one_line,
     printable,
     progress,
     say,
     tell_skips,
     wants_json,
     write_json,
+    written_aside,
 )
 
 if TYPE_CHECKING:
@@ -44,12 +46,14 @@ def chunk(
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
 
     cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
+    if out is not None and any(out.exists() and path.exists() and out.samefile(path) for path in paths):
+        fail(f"{out} is one of the files to be cut; write to another")
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
         documents = _documents(paths, glob or [], skips, show)
         if out is not None:
-            with _opened(out) as stream:
+            with written_aside(out) as stream:
                 write_json(_rows(cut, documents, counts), stream)
         elif wants_json(json):
             write_json(_rows(cut, documents, counts))
@@ -91,13 +95,13 @@ def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> N
 
     counts["documents"] += 1
     counts["chunks"] += len(chunks)
-    table = Table(title=printable(document.id), title_justify="left", box=None, expand=True)
+    table = Table(title=one_line(document.id), title_justify="left", box=None, expand=True)
     for column in ("#", "tokens", "span"):
         table.add_column(column)
     table.add_column("under", no_wrap=True, max_width=28)
     table.add_column("text", no_wrap=True, ratio=1)
     for index, chunk in enumerate(chunks):
-        under = printable(chunk.headings[-1]) if chunk.headings else ""
+        under = one_line(chunk.headings[-1]) if chunk.headings else ""
         text = printable(" ".join(chunk.text[:400].split()))
         cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", under, text)
         table.add_row(*(_plain(cell) for cell in cells))
@@ -108,10 +112,3 @@ def _plain(cell: str) -> Any:
     from rich.text import Text
 
     return Text(cell)  # a document's text is no markup
-
-
-def _opened(path: Path) -> Any:
-    try:
-        return path.open("w", encoding="utf-8", errors="surrogatepass")
-    except OSError as err:
-        fail(f"{path}: can't be written: {err.strerror}")

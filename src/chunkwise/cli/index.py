@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from chunkwise.cli.terminal import GlobOption, JsonOption, RecipeOption, progress, say, tell_skips, write_json
+from chunkwise.cli.terminal import (
+    GlobOption,
+    JsonOption,
+    RecipeOption,
+    fail,
+    progress,
+    say,
+    tell_skips,
+    write_json,
+)
 
 IndexOption = Annotated[str, typer.Option("--index", "-i", help="The folder of the index.", envvar="CHUNKWISE_INDEX")]
 
@@ -28,6 +37,8 @@ def index(
     """Index files for search. Only what is new or changed is embedded."""
     from chunkwise.pipeline import Index
 
+    if index == "memory:":
+        fail("an index in memory is gone when the command ends; name a folder with --index")
     opened = Index(index, encoder=encoder)
     with progress("indexing") as show:
         result = opened.add(*paths, recipe=recipe, globs=glob or [], progress=show)
@@ -35,15 +46,15 @@ def index(
         say(f"note: {note}")
     tell_skips(result.skipped)
     for id in result.removed:
-        say(f"removed {id}: its file is gone")
+        say(f"removed {id}: its file is gone, or holds no text any more")
+    if not result.added and not result.unchanged and not result.removed:
+        fail(f"no documents in {', '.join(map(str, paths))}; chunkwise reads text, Markdown and source code")
     say(
         f"{len(result.added)} documents in {result.n_chunks} chunks added, {len(result.unchanged)} unchanged, "
         f"{len(result.removed)} removed; {index} holds {len(opened)} chunks by {opened.recipe}"
     )
     if json:
         write_json([_summary(result.added, result.unchanged, result.removed, result.n_chunks, len(opened))])
-    if result.skipped and not result.added and not result.unchanged:
-        raise typer.Exit(2)
 
 
 def _summary(

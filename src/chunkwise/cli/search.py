@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chunkwise.cli.index import IndexOption
-from chunkwise.cli.terminal import JsonOption, chunk_fields, console, printable, say, wants_json, write_json
+from chunkwise.cli.terminal import JsonOption, chunk_fields, console, one_line, printable, say, wants_json, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chunkwise.core.types import Hit
+    from chunkwise.pipeline import Index, Mode
 
 
 class SearchMode(StrEnum):
@@ -27,7 +28,7 @@ class SearchMode(StrEnum):
 def search(
     question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
     index: IndexOption = "index",
-    k: Annotated[int, typer.Option("-k", help="How many hits.", min=1)] = 5,
+    k: Annotated[int, typer.Option("-k", help="How many hits.", min=1, max=10_000)] = 5,
     tokens: Annotated[
         int | None, typer.Option("--tokens", help="As many hits as fit in this many tokens, instead of -k.", min=1)
     ] = None,
@@ -47,7 +48,15 @@ def search(
     else:
         print_hits(hits)
     if not hits:
-        say("nothing found")
+        say(_why_nothing(opened, question, tokens, mode.value))
+
+
+def _why_nothing(index: Index, question: str, tokens: int | None, mode: Mode) -> str:
+    """Say why there is no hit, if that can be told."""
+    best = index.search(question, k=1, mode=mode) if tokens is not None else []
+    if best:
+        return f"nothing found within {tokens} tokens: the best hit has {best[0].chunk.token_count}; raise --tokens"
+    return "nothing found; try other words" + (", or --mode hybrid" if mode == "lexical" else "")
 
 
 def hit_fields(hit: Hit) -> dict[str, Any]:
@@ -66,8 +75,9 @@ def print_hits(hits: Sequence[Hit]) -> None:
     for hit in hits:
         chunk = hit.chunk
         pages = f", page {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
-        place = f"{printable(chunk.document_id)}:{chunk.start}-{chunk.end}{pages}"
-        under = printable(" > ".join(chunk.headings))
+        spans = "+".join(f"{start}-{end}" for start, end in chunk.spans)
+        place = f"{one_line(chunk.document_id)}:{spans}{pages}"
+        under = one_line(" > ".join(chunk.headings))
         head = Text.assemble(
             (f"{hit.rank}. ", "bold"),
             (place, "bold cyan"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chunkwise.cli.terminal import RecipeOption, TokenizerOption, console, printable, say
+from chunkwise.cli.terminal import RecipeOption, TokenizerOption, console, fail, one_line, printable, say
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -31,6 +31,8 @@ def show(
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
     from chunkwise.readers.read import doubts, read
 
+    if path.is_dir():
+        fail(f"{path} is a folder; name a file in it, or run: chunkwise chunk {path}")
     cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
     document = read(path)
     for doubt in doubts(document):
@@ -70,5 +72,5 @@ def _append(text: Text, piece: str, style: str) -> None:
 
 def _label(chunk: Chunk, index: int) -> str:
     pages = f", page {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
-    under = printable(" > ".join(chunk.headings))
+    under = one_line(" > ".join(chunk.headings))
     return f"[{index}] {chunk.token_count} tokens, {chunk.start}-{chunk.end}{pages}  {under}".rstrip()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
 
 import typer
 
@@ -52,29 +54,33 @@ def told(verb: Callable[P, None]) -> Callable[P, None]:
             verb(*args, **kwargs)
         except ChunkwiseError as err:
             fail(str(err))
+        except OSError as err:
+            if isinstance(err, BrokenPipeError):  # the reader of a pipe has seen enough
+                sys.stderr.close()
+                raise typer.Exit(0) from None
+            fail(str(err))
         except KeyboardInterrupt:
             sys.stderr.write("\ninterrupted\n")
             raise typer.Exit(130) from None
-        except BrokenPipeError:  # the reader of a pipe has seen enough
-            sys.stderr.close()
-            raise typer.Exit(0) from None
 
     return run
 
 
 def fail(message: str) -> NoReturn:
     """Say what is wrong, and end with exit code 2."""
-    sys.stderr.write(f"error: {printable(message)}\n")
+    sys.stderr.write(f"error: {one_line(message)}\n")
     raise typer.Exit(2)
 
 
 def say(message: str) -> None:
     """Write a message to stderr."""
-    sys.stderr.write(f"{printable(message)}\n")
+    sys.stderr.write(f"{one_line(message)}\n")
 
 
 def wants_json(json_option: bool) -> bool:
     """Tell whether data goes out as JSON lines: when asked for, or when stdout is no terminal."""
+    if sys.stdout is None:
+        fail("there is no standard output to write to")
     return json_option or not sys.stdout.isatty()
 
 
@@ -116,6 +122,11 @@ def printable(text: str) -> str:
     return _UNSAFE.sub(_visible, text)
 
 
+def one_line(text: str) -> str:
+    """Return a name or a message that can't pass for two: line breaks and tabs are made visible, too."""
+    return printable(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
 def tell_skips(skips: Iterable[Skip]) -> None:
     """List the files that were passed over, with reasons."""
     told_of = list(skips)
@@ -124,6 +135,20 @@ def tell_skips(skips: Iterable[Skip]) -> None:
         say(f"skipped {skip.reason}" if skip.reason.startswith(skip.id) else f"skipped {skip.id}: {skip.reason}")
     if len(told_of) > _MOST_SKIPS:
         say(f"skipped {len(told_of) - _MOST_SKIPS} more")
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[IO[str]]:
+    """Open a file to write, and put it in place only when all is written, so that a failed run destroys nothing."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with aside.open("w", encoding="utf-8", errors="surrogatepass") as stream:
+            yield stream
+        os.replace(aside, path)
+    except OSError as err:
+        fail(f"{path}: can't be written: {err.strerror}")
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -144,7 +169,7 @@ def progress(label: str) -> Iterator[Callable[[int, int, str], None] | None]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=printable(name)[-40:])
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=one_line(name)[-40:])
 
 
 def _visible(match: re.Match[str]) -> str:
