@@ -92,6 +92,9 @@ def test_chunk_takes_a_recipe_a_tokenizer_globs_and_a_file_to_write(docs: Path, 
         (["search", "anything", "-i", "nowhere"], "run: chunkwise index PATH --index nowhere"),
         (["search", " ", "-i", "nowhere"], "nowhere"),
         (["index", "missing", "-i", "x"], "missing: no such file or folder"),
+        (["index", "docs", "-i", "memory:"], "name a folder with --index"),
+        (["chunk", ""], "the path is empty"),
+        (["chunk", "a" * 5000], "no such file"),
         (["index", "docs", "-i", "docs"], "holds no index"),
         (["index", "docs", "-i", "x", "-e", "no-such-encoder"], "no-such-encoder"),
     ],
@@ -102,6 +105,27 @@ def test_bad_input_gives_one_clear_line_and_exit_code_2(docs: Path, arguments: l
     assert out == ""
     assert words in err
     assert len([line for line in err.splitlines() if not line.startswith("0 chunks")]) == 1
+
+
+def test_a_file_is_not_overwritten_by_its_own_chunks(docs: Path) -> None:
+    before = (docs / "pumps.md").read_text()
+    _, err = run("chunk", docs / "pumps.md", "-o", docs / "pumps.md", code=2)
+    assert "is one of the files to be cut" in err
+    assert (docs / "pumps.md").read_text() == before
+    assert sorted(path.name for path in docs.iterdir()) == ["notice.txt", "photo.jpg", "pumps.md"]
+
+
+def test_nothing_within_a_budget_says_how_large_the_best_hit_is(docs: Path) -> None:
+    run("index", docs, "-i", docs.parent / "i")
+    out, err = run("search", "seals", "-i", docs.parent / "i", "--tokens", "3")
+    assert out == ""
+    assert "raise --tokens" in err
+
+
+def test_a_file_name_can_not_forge_a_message(docs: Path) -> None:
+    (docs / "a\nerror: disk destroyed.md").write_text("")
+    _, err = run("chunk", docs)
+    assert not any(line.startswith("error:") for line in err.splitlines())
 
 
 def test_a_guessed_encoding_is_told_by_every_verb_that_reads(tmp_path: Path) -> None:

@@ -77,6 +77,37 @@ def test_a_file_that_is_gone_is_removed_and_others_stay(index: Index, folder: Pa
     assert index.add(folder, globs=["*.nothing"]).removed == ()
 
 
+def test_a_file_that_holds_no_text_any_more_is_removed(index: Index, folder: Path) -> None:
+    index.add(folder)
+    (folder / "pumps.md").write_text("")
+    (folder / "sub" / "notice.txt").write_bytes(bytes(range(256)) * 9)
+    assert set(index.add(folder).removed) == {"pumps.md", "sub/notice.txt"}
+    assert len(index) == 0
+
+
+def test_a_folder_that_was_moved_is_followed(index: Index, folder: Path) -> None:
+    index.add(folder)
+    moved = folder.rename(folder.with_name("moved"))
+    index.add(moved)
+    (moved / "pumps.md").unlink()
+    assert index.add(moved).removed == ("pumps.md",)
+
+
+def test_an_index_inside_its_own_folder_is_no_document(folder: Path) -> None:
+    for _ in range(2):
+        Index(folder / "index", encoder=HashingEncoder()).add(folder)
+    assert Index(folder / "index", encoder=HashingEncoder()).documents() == ["pumps.md", "sub/notice.txt"]
+
+
+def test_wrong_arguments_are_told(index: Index) -> None:
+    index.add_documents([Document.from_text("Text.", id="a")])
+    with pytest.raises(cw.ChunkwiseError, match="mode='words' is not one of hybrid, vector, lexical"):
+        index.search("x", mode="words")  # type: ignore[arg-type]
+    with pytest.raises(cw.ChunkwiseError, match="read_text"):
+        cw.chunk("text")  # type: ignore[arg-type]
+    assert cw.chunk(Document.from_text("One two.", id="a"), "fixed(size=1)", tokenizer=cw.tokenizer("words"))
+
+
 def test_two_files_of_one_id_do_not_replace_each_other(index: Index, folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -189,6 +220,20 @@ index.add(sys.argv[1])
 def contents(url: Path) -> dict[str, list[tuple[str, str]]]:
     index = Index(url, encoder=HashingEncoder())
     return {id: [(chunk.id, chunk.text) for chunk in index.chunks(id)] for id in index.documents()}
+
+
+def test_two_indexers_at_once_store_everything_once(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for i in range(40):
+        (docs / f"{i:03}.md").write_text(f"# Document {i}\n\n" + f"Valve {i} is checked. " * 60)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    program = [sys.executable, "-c", PROGRAM, str(docs), str(tmp_path / "both")]
+    both = [subprocess.Popen(program, env=environment) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    made = contents(tmp_path / "both")
+    assert len(made) == 40
+    assert all(len(set(chunks)) == len(chunks) > 1 for chunks in made.values())
 
 
 def test_killing_the_indexer_loses_nothing_and_running_again_ends_the_same(tmp_path: Path) -> None:

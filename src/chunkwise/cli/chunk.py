@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def chunk(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", metavar="PATH...")],
+    paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
     recipe: RecipeOption = None,
     tokenizer: TokenizerOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
@@ -46,7 +47,7 @@ def chunk(
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
 
     cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
-    if out is not None and any(out.exists() and path.exists() and out.samefile(path) for path in paths):
+    if out is not None and out.exists() and any(os.path.exists(path) and out.samefile(path) for path in paths):
         fail(f"{out} is one of the files to be cut; write to another")
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
@@ -66,7 +67,7 @@ def chunk(
         raise typer.Exit(2)
 
 
-def _documents(paths: list[Path], globs: list[str], skips: list[Skip], show: Progress | None) -> Iterator[Document]:
+def _documents(paths: list[str], globs: list[str], skips: list[Skip], show: Progress | None) -> Iterator[Document]:
     """Read what can be read; put the rest on the list."""
     from chunkwise.readers.read import Skip, doubts, find_files, read_files
 

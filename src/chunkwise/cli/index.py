@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,7 +21,7 @@ IndexOption = Annotated[str, typer.Option("--index", "-i", help="The folder of t
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", metavar="PATH...")],
+    paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
     index: IndexOption = "index",
     recipe: RecipeOption = None,
     encoder: Annotated[
@@ -48,7 +47,7 @@ def index(
     for id in result.removed:
         say(f"removed {id}: its file is gone, or holds no text any more")
     if not result.added and not result.unchanged and not result.removed:
-        fail(f"no documents in {', '.join(map(str, paths))}; chunkwise reads text, Markdown and source code")
+        fail(f"no documents in {', '.join(paths)}; chunkwise reads text, Markdown and source code")
     say(
         f"{len(result.added)} documents in {result.n_chunks} chunks added, {len(result.unchanged)} unchanged, "
         f"{len(result.removed)} removed; {index} holds {len(opened)} chunks by {opened.recipe}"
