@@ -49,6 +49,9 @@ _FUNCTION_WORDS = {
 }
 _SAMPLE = 4096
 
+# In characters. sentencex takes time that grows with the square of a paragraph that has no blank lines.
+_WINDOW = 1 << 13
+
 # Stops that sentencex takes for ends: after a title or the name of a part, and after a German
 # ordinal ("Am 3. Mai"). Each is looked for at the end of a would-be sentence and the character after it.
 _ABBREVIATED = {
@@ -99,31 +102,41 @@ class SentenceEnds:
 
     def last(self, lo: int, hi: int) -> int | None:
         """Return the last end of a sentence in `(lo, hi]`."""
-        start = last_paragraph(self._text, lo, hi) or lo
+        start = last_paragraph(self._text, lo, hi) or 0
         if start == hi > lo:
             return hi
-        start = start if start > lo else self._paragraph_start(lo)
-        ends = self.within(start)
+        start = max(start, self._known_start(hi)) if start else self._known_start(hi) or self._paragraph_start(lo)
+        while (ends := self.within(start))[-1] < hi:  # the next window of a long paragraph
+            start = ends[-1]
         index = bisect_right(ends, hi) - 1
         last = ends[index] if index >= 0 else start
         return last if lo < last <= hi else None
 
     def within(self, start: int) -> list[int]:
-        """Return the ends of the paragraph that starts at `start`; blank lines belong to its last sentence."""
+        """Return the ends of the paragraph that starts at `start`; blank lines belong to its last sentence.
+
+        Of a long paragraph, only the sentences of its first window.
+        """
         if start not in self._found:
-            gap = BLANK_LINES.search(self._text, start)
-            stop, after = gap.span() if gap else (len(self._text), len(self._text))
-            inner = _paragraph_ends(self._text[start:stop], self._language)[:-1] if stop > start else []
-            ends = (start + end for end in inner)
-            self._found[start] = [*(end for end in ends if not joins(self._text, end)), after]
+            gap = BLANK_LINES.search(self._text, start, start + _WINDOW)
+            whole = gap is not None or len(self._text) - start <= _WINDOW
+            stop, after = gap.span() if gap else (min(len(self._text), start + _WINDOW),) * 2
+            found = _paragraph_ends(self._text[start:stop], self._language) if stop > start else []
+            ends = [start + end for end in found[:-1] if not joins(self._text, start + end)]
+            # The last sentence of a window may go on after it.
+            self._found[start] = [*ends, after] if whole or not ends else ends
             insort(self._starts, start)
         return self._found[start]
 
-    def _paragraph_start(self, position: int) -> int:
-        """Return where the paragraph around a position starts. Looked for once in a long one, however often asked."""
+    def _known_start(self, position: int) -> int:
+        """Return the start of the window around a position, if it is known already, else 0."""
         index = bisect_right(self._starts, position) - 1
-        if index >= 0 and self._found[self._starts[index]][-1] > position:
+        if index >= 0 and self._found[self._starts[index]][-1] >= position:
             return self._starts[index]
+        return 0
+
+    def _paragraph_start(self, position: int) -> int:
+        """Return where the paragraph around a position starts."""
         return last_paragraph(self._text, 0, position) or 0
 
 
