@@ -62,6 +62,12 @@ def test_a_section_is_not_joined_to_its_neighbour_unless_asked() -> None:
     assert len(markdown_chunks(text, "structural(min_size=40)")) == 1
 
 
+@pytest.mark.parametrize("noise", ["<!-- Licensed to somebody. -->", "---", "***\n\n<!-- x -->"])
+def test_a_comment_or_a_rule_before_the_first_heading_is_no_chunk_of_its_own(noise: str) -> None:
+    (made,) = markdown_chunks(f"{noise}\n\n# A\n\nText.\n", "structural()")
+    assert "Text." in made.text
+
+
 def test_headings_without_text_stay_with_the_text_below_them() -> None:
     (made,) = markdown_chunks("# Root\n\n## 24/7 Support\n\n### [CV](https://example.org/cv)\n\ntext\n", "structural()")
     assert made.headings == ("Root", "24/7 Support", "[CV](https://example.org/cv)")

@@ -32,6 +32,7 @@ from chunkwise.chunkers.pack import Packer
 from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
+from chunkwise.core.spans import gaps
 from chunkwise.core.types import Block, Chunk, Document, Span
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
@@ -169,13 +170,26 @@ def _sections(document: Document) -> list[Span]:
     headings = [block.span for block in document.blocks if block.kind == "heading" and block.parent < 0]
     starts = [start, *(heading.start for heading in headings), stop]
     sections: list[Span] = []
-    for start, end in itertools.pairwise(starts):
-        bare = bool(sections) and _is_bare(document, sections[-1], headings)
+    for i, (start, end) in enumerate(itertools.pairwise(starts)):
+        bare = bool(sections) and (
+            _is_bare(document, sections[-1], headings) or (i == 1 and _is_noise(document, sections[0]))
+        )
         if bare:
             sections[-1] = Span(sections[-1].start, end)
         elif document.text[start:end].strip():
             sections.append(Span(start, end))
     return sections
+
+
+def _is_noise(document: Document, preamble: Span) -> bool:
+    """Tell whether the text before the first heading holds rules and comments only."""
+    text = document.text
+    noise = [
+        block.span
+        for block in document.blocks
+        if block.kind == "rule" or (block.kind == "html" and block.span.slice(text).lstrip().startswith("<!--"))
+    ]
+    return not any(gap.slice(text).strip() for gap in gaps(noise, preamble))
 
 
 def _is_bare(document: Document, section: Span, headings: Sequence[Span]) -> bool:
