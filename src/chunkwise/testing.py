@@ -100,7 +100,8 @@ def _check_edges(chunker: Chunker, chunks: Sequence[Chunk], document: Document) 
     cuts = {place for chunk in chunks for place in (chunk.body.start + _overlap(chunk), chunk.body.end)}
     for unit in _units(document):
         inside = [place for place in cuts if unit.start < place < unit.end and text[unit.start : place].strip()]
-        if inside and text[inside[0] : unit.end].strip() and _fits_alone(unit, chunks, chunker, text):
+        fits = chunker.budget.tokenizer.count(unit.slice(text).rstrip()) <= chunker.budget.size
+        if inside and text[inside[0] : unit.end].strip() and fits:
             raise AssertionError(f"L9: {unit.slice(text)[:80]!r} is cut at {inside[0]} and would have fitted")
 
 
@@ -111,18 +112,6 @@ def _units(document: Document) -> list[Span]:
         if block.kind == "code":
             units += line_spans(document.text, *block.span)
     return units
-
-
-def _fits_alone(unit: Span, chunks: Sequence[Chunk], chunker: Chunker, text: str) -> bool:
-    """Tell whether a unit fits beside the most that a chunk of it carries: context, header, overlap."""
-    tokenizer = chunker.budget.tokenizer
-    extra = 0
-    for chunk in chunks:
-        if overlaps(chunk.body, unit):
-            repeated = text[chunk.body.start : chunk.body.start + _overlap(chunk)]
-            riding = chunk.context + "".join(text[a:b] for a, b in chunk.spans[:-1])
-            extra = max(extra, sum(tokenizer.count(part) + 1 for part in (repeated, riding) if part))
-    return tokenizer.count(unit.slice(text).rstrip()) + extra <= chunker.budget.size
 
 
 def _overlap(chunk: Chunk) -> int:

@@ -24,7 +24,8 @@ def _nowhere(_position: int) -> bool:
 class Packer:
     """How to cut one text.
 
-    `room` is the most tokens of a chunk, special tokens left out; `reserve(start)` of them stay free.
+    `room` is the most tokens of a chunk, special tokens left out. `reserve(start)` of them stay free,
+    unless that would cut a unit that fits without.
     `whole` are levels whose units are cut only if one alone is over the limit, coarse to fine.
     `reluctant` are places that part what belongs together, used before a unit is cut.
     `last_resorts` cut a unit that alone is over the limit; below them stands the grapheme.
@@ -59,24 +60,51 @@ class Packer:
 
     def _next(self, start: int, end: int) -> Span:
         """Return the chunk that starts at `start`, where the text is not white space."""
-        budget = max(1, self.room - self.reserve(start))
+        free = max(1, self.room - self.reserve(start))
+        span = self._whole_span(start, end, free)
+        if span is None and free < self.room and self._starts_unit(start):
+            # What a transform wishes to add gives way to a unit that fits without it.
+            span = self._whole_span(start, end, self.room)
+        return span or self._forced_span(start, end, free)
+
+    def _whole_span(self, start: int, end: int, budget: int) -> Span | None:
+        """Return the best chunk within the budget that leaves every unit whole, if there is one."""
         limit = min(self.ruler.fit(start, budget), end)
         if limit == end and self.ruler.count(start, end) <= budget:
             return Span(start, end)
-        first = graphemes.ceiling(self.text, first_ink(self.text, start, end))
-        while True:
+        while limit > start:
             cut = (
                 self._whole_cut(start, self._leave_enough(start, limit, end, budget), end)
                 or self._whole_cut(start, limit, end)
                 or self._reluctant_cut(start, limit, end)
-                or self._forced_cut(start, limit, end)
             )
+            if cut is None:
+                return None
+            span = trim(self.text, Span(start, cut), keep_indent=self.keeps_indent(start))
+            excess = self.ruler.count(*span) - budget
+            if excess <= 0:
+                return span
+            limit = self._lower(span, budget - excess)
+        return None
+
+    def _forced_span(self, start: int, end: int, budget: int) -> Span:
+        """Return a chunk that cuts the unit at `start`, which is over the budget; at least one grapheme."""
+        limit = min(self.ruler.fit(start, budget), end)
+        first = graphemes.ceiling(self.text, first_ink(self.text, start, end))
+        while True:
+            cut = self._forced_cut(start, limit, end)
             span = trim(self.text, Span(start, max(cut, first)), keep_indent=self.keeps_indent(start))
             excess = self.ruler.count(*span) - budget
             if excess <= 0 or cut <= first:
                 return span
-            # Tokens are not monotone: this slice counts more than the longer one up to the limit.
-            limit = min(span.end - 1, self.ruler.fit(start, max(1, budget - excess)))
+            limit = self._lower(span, budget - excess)
+
+    def _lower(self, span: Span, budget: int) -> int:
+        """Return a lower limit for a span that counts more than a longer one does: tokens are not monotone."""
+        return min(span.end - 1, self.ruler.fit(span.start, max(1, budget)))
+
+    def _starts_unit(self, start: int) -> bool:
+        return any(level(start - 1, start) is not None for level in (*self.whole, *self.reluctant))
 
     def _whole_cut(self, start: int, limit: int, end: int) -> int | None:
         """Return the best place up to `limit` that leaves every unit whole."""
@@ -97,7 +125,7 @@ class Packer:
     def _unit_fits(self, start: int, end: int) -> bool:
         """Tell whether the unit at `start` fits a chunk of its own; parting it from what it belongs to spares it."""
         start = first_ink(self.text, start, end)
-        reach = first_ink(self.text, self.ruler.fit(start, max(1, self.room - self.reserve(start))), end)
+        reach = first_ink(self.text, self.ruler.fit(start, self.room), end)
         return reach >= end or any(level(start, reach) is not None for level in (*self.whole, *self.reluctant))
 
     def _forced_cut(self, start: int, limit: int, end: int) -> int:

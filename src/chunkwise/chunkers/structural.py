@@ -58,9 +58,7 @@ class Structural:
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
         tables = _Tables(document, ruler, budget.room, reserve)
-        whole, reluctant = _levels(
-            document, self.language, lambda span: ruler.count(*span) <= budget.room - reserve(span.start)
-        )
+        whole, reluctant = _levels(document, self.language, lambda span: ruler.count(*span) <= budget.room)
         packer = Packer(
             text,
             ruler,
