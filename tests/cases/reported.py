@@ -141,13 +141,10 @@ class Counted:
         if text not in self._rulers:
             self.count(text)
             ruler = self._inner.measure(text)
-            inner = ruler if isinstance(ruler, TokenRuler) else None
+            known = (array("i", range(1, len(text) + 1)), None, None)
+            ends, starts, sync = (ruler._ends, ruler._starts, ruler._sync) if isinstance(ruler, TokenRuler) else known
             self._rulers[text] = TokenRuler(
-                text,
-                ends=inner._ends if inner else array("i", range(1, len(text) + 1)),
-                starts=inner._starts if inner else None,
-                count=lambda piece: self.count(piece) - self.n_special,
-                sync=inner._sync if inner else None,
+                text, ends=ends, starts=starts, count=lambda piece: self.count(piece) - self.n_special, sync=sync
             )
         return self._rulers[text]
 
