@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
-from importlib.metadata import requires as requirements
 
 import typer
 
@@ -53,13 +51,15 @@ def _result(check: Callable[[], str]) -> tuple[str, str]:
 
 
 def _packages() -> str:
-    base = sorted(
-        line.split(">")[0].split("=")[0] for line in requirements("chunkwise") or () if "extra ==" not in line
-    )
+    from importlib.metadata import requires
+
+    base = sorted(line.split(">")[0].split("=")[0] for line in requires("chunkwise") or () if "extra ==" not in line)
     return ", ".join(f"{name} {_version(name)}" for name in base)
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:
@@ -86,7 +86,7 @@ def _lexical() -> str:
 
     require("bm25s", extra="search")
     require("Stemmer", extra="search")
-    return f"bm25s {version('bm25s')}, PyStemmer {version('PyStemmer')}"
+    return f"bm25s {_version('bm25s')}, PyStemmer {_version('PyStemmer')}"
 
 
 def _store() -> str:
