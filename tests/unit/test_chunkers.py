@@ -129,6 +129,14 @@ def test_the_context_holds_the_headings_that_the_text_does_not() -> None:
     assert second.embed_text == "A\n## C\n\nTwo."
 
 
+def test_a_path_is_shortened_by_whole_headings_even_where_one_holds_the_separator() -> None:
+    text = f"# {'Outer words ' * 3}\n\n## Menu > File\n\n{'Some text here. ' * 30}"
+    chunks = markdown_chunks(text, "structural(size=60) | context()", tokenizer="words")
+    assert chunks[-1].context == "Outer words Outer words Outer words > Menu > File\n"
+    chunks = markdown_chunks(text, "structural(size=24) | context()", tokenizer="words")
+    assert {made.context for made in chunks[1:]} == {"Menu > File\n"}
+
+
 def test_a_heading_too_long_is_shortened_in_the_context_and_said_so() -> None:
     text = "# " + "very long heading text " * 20 + "\n\nThe body must survive.\n\n" + "More of it. " * 30
     chunks = markdown_chunks(text, "structural(size=30) | context()", tokenizer="cl100k_base")

@@ -251,6 +251,11 @@ def test_a_paragraph_with_a_rule_under_it_is_no_heading() -> None:
     assert blocks(read_text(prose + "\n---\n\nbody\n"), "heading") == []
 
 
+def test_a_short_text_that_ends_in_an_accent_is_no_broken_utf8(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Le thé est prêt au café".encode("cp1252"))
+    assert read(tmp_path / "a.txt").text == "Le thé est prêt au café"
+
+
 @pytest.mark.parametrize("content", ["naïve Text über Öl. ".encode() * 50 + b"\xff tail\n", b"hello \xe2\x80"])
 def test_one_stray_byte_makes_no_other_encoding(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.txt").write_bytes(content)

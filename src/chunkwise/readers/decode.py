@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from charset_normalizer import from_bytes
 
@@ -26,8 +27,8 @@ _DOS = {"cp437", "cp720", "cp775", "cp850", "cp852", "cp857", "cp858", "cp860", 
 # A text whose share of control characters is larger is no text.
 _MOST_CONTROLS = 0.02
 _HIGH = bytes(range(0x80, 0x100))
-# Fewer bytes beyond ASCII tell a detector nothing where the last one breaks off.
-_FEWEST_HIGH = 4
+# The beginning of a character in UTF-8 whose last bytes are missing.
+_CUT_OFF = re.compile(rb"[\xe0-\xf4][\x80-\xbf]{1,2}\Z")
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 
 
@@ -59,10 +60,11 @@ def decode(source: Source) -> tuple[str, Meta]:
 
 
 def _is_nearly_utf8(content: bytes) -> bool:
-    """Tell whether a few broken bytes stand in what is otherwise UTF-8, or in plain ASCII."""
+    """Tell whether a few broken bytes stand in what is otherwise UTF-8, or a character is cut off at the end."""
     high = len(content) - len(content.translate(None, _HIGH))
     broken = content.decode("utf-8", "replace").count("\ufffd")
-    return high - broken > 20 * broken or (high <= _FEWEST_HIGH and content[-1] >= 0x80)
+    cut_off = _CUT_OFF.search(content)
+    return high - broken > 20 * broken or (cut_off is not None and high == len(cut_off[0]))
 
 
 def _line(content: bytes, position: int) -> int:

@@ -65,7 +65,8 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
     blocks = [Block("front_matter", Span(0, front.end()))] if front else []
     # A byte order mark would hide the first block's markers.
     skip = front.end() if front else int(text.startswith("\ufeff"))
-    body = _LONE_RETURN.sub("\n", text[skip:])  # the parser takes it for no line break
+    text = _LONE_RETURN.sub("\n", text)  # of the same length; the parser takes it for no line break
+    body = text[skip:]
     at = _offsets(body)
     open_blocks: list[int] = []
     for event, where in _PARSER.events_with_range(encodable(body)):
@@ -118,7 +119,7 @@ def _tidy(text: str, start: int, end: int, kind: BlockKind) -> Span:
         start += 1
     piece = text[start:end]
     end = start + len(piece.rstrip())
-    line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    line_start = text.rfind("\n", 0, start) + 1
     if not text[line_start:start].strip(" \t>\ufeff"):  # a quote's markers and a byte order mark belong to its line
         start = line_start
     if kind in ("row", "header", "code", "front_matter", "html") and end < len(text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -39,7 +39,7 @@ class Context:
             return no_reserve
         places = outline(document)
         cost = lru_cache(maxsize=64)(lambda titles: _cost(_shortened(titles, budget), budget))
-        return lambda start: cost(tuple(heading.label for heading in places.above(start)))
+        return lambda start: cost(tuple(heading.label for heading in places.above(start) if heading.label))
 
     def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
         places, ruler = outline(document), budget.tokenizer.measure(document.text)
@@ -52,39 +52,39 @@ class Context:
 def _with_context(chunk: Chunk, titles: tuple[str, ...], ruler: Ruler, budget: Budget) -> Chunk:
     """Return the chunk with as much of the path as fits beside its text."""
     riding = chunk.text[: len(chunk.text) - len(chunk.body)]
-    context = _shortened(titles, budget)
-    count = ruler.count(*chunk.body, before=context + riding)
-    while context and count > budget.room:
-        context = _shorter(context)
-        count = ruler.count(*chunk.body, before=context + riding)
-    cut_short = {"context_truncated": True} if context != _joined(titles) else {}
-    if not context and not cut_short:
+    path = _shortened(titles, budget)
+    count = ruler.count(*chunk.body, before=_joined(path) + riding)
+    while path and count > budget.room:
+        path = _shorter(path)
+        count = ruler.count(*chunk.body, before=_joined(path) + riding)
+    if not titles:
         return chunk
+    cut_short = {"context_truncated": True} if path != titles else {}
     n_tokens = count + budget.tokenizer.n_special
-    return replace(chunk, context=context, token_count=n_tokens, meta={**chunk.meta, **cut_short})
+    return replace(chunk, context=_joined(path), token_count=n_tokens, meta={**chunk.meta, **cut_short})
 
 
-def _shortened(titles: Sequence[str], budget: Budget) -> str:
+def _shortened(titles: tuple[str, ...], budget: Budget) -> tuple[str, ...]:
     """Return the path, without its outer headings where it is too long, and without the end of the last."""
-    context = _joined([title[:_LONGEST_TITLE] for title in titles])
+    path = tuple(title[:_LONGEST_TITLE] for title in titles)
     most = max(1, int(budget.room * _MOST))
-    while context and _cost(context, budget) > most:
-        context = _shorter(context)
-    return context
+    while path and _cost(path, budget) > most:
+        path = _shorter(path)
+    return path
 
 
-def _shorter(context: str) -> str:
+def _shorter(path: tuple[str, ...]) -> tuple[str, ...]:
     """Drop the outermost heading; of the last one its last word."""
-    if _SEPARATOR in context:
-        return context.partition(_SEPARATOR)[2]
-    shorter = context.rstrip("\n").rpartition(" ")[0].rstrip()
-    return shorter + "\n" if shorter else ""
+    if len(path) > 1:
+        return path[1:]
+    title = path[0].rpartition(" ")[0].rstrip()
+    return (title,) if title else ()
 
 
-def _joined(titles: Sequence[str]) -> str:
-    return _SEPARATOR.join(titles) + "\n" if any(titles) else ""
+def _joined(path: tuple[str, ...]) -> str:
+    return _SEPARATOR.join(path) + "\n" if path else ""
 
 
-def _cost(context: str, budget: Budget) -> int:
-    """Return the tokens of a context, and one for the seam."""
-    return budget.tokenizer.count(context) - budget.tokenizer.n_special + 1 if context else 0
+def _cost(path: tuple[str, ...], budget: Budget) -> int:
+    """Return the tokens of a path, and one for the seam."""
+    return budget.tokenizer.count(_joined(path)) - budget.tokenizer.n_special + 1 if path else 0
