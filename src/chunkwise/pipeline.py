@@ -19,7 +19,7 @@ from chunkwise.embed import encoder as find_encoder
 from chunkwise.readers.read import Skip, doubts, find_files, read_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
-from chunkwise.text.tokens import MINILM
+from chunkwise.text.huggingface import MINILM
 from chunkwise.text.tokens import tokenizer as find_tokenizer
 
 __all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse"]

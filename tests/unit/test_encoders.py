@@ -10,7 +10,7 @@ import pytest
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
 from chunkwise.embed import HttpEncoder, encoder, minilm, onnx_folder
-from chunkwise.text.tokens import MINILM
+from chunkwise.text.huggingface import MINILM
 from unit.models import model_folder
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import EncodeError, MissingExtraError
 from chunkwise.embed import encoder, minilm, onnx, onnx_folder
-from chunkwise.text.tokens import MINILM, huggingface
+from chunkwise.text.huggingface import MINILM, huggingface
 from unit.models import TEXTS, model_folder
 
 

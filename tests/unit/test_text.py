@@ -14,7 +14,8 @@ from chunkwise.core.protocols import Tokenizer
 from chunkwise.core.types import Span
 from chunkwise.text.graphemes import LONGEST, ceiling, floor, following, grapheme_spans
 from chunkwise.text.sentences import guess_language, sentence_spans
-from chunkwise.text.tokens import DEFAULT_TOKENIZER, MINILM, huggingface, tokenizer
+from chunkwise.text.huggingface import MINILM, huggingface
+from chunkwise.text.tokens import DEFAULT_TOKENIZER, tokenizer
 from chunkwise.text.words import last_clause, last_line, last_word, line_spans, next_word, word_spans
 from laws.strategies import texts
 
@@ -54,17 +55,17 @@ def test_the_default_tokenizer_adds_as_many_tokens_as_it_says() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(text=texts, start=st.integers(0, 200), budget=st.integers(0, 40))
-def test_a_ruler_counts_slices_as_if_alone_and_never_overshoots(name: str, text: str, start: int, budget: int) -> None:
+def test_a_ruler_counts_slices_as_if_alone_and_looks_up_within_the_text(
+    name: str, text: str, start: int, budget: int
+) -> None:
     counter = tokenizer(name)
     ruler = counter.measure(text)
     start = min(start, len(text))
     end = ruler.fit(start, budget)
     assert start <= end <= len(text)
     assert ruler.count(start, end) == counter.count(text[start:end]) - counter.n_special
-    assert ruler.count(start, end) <= budget or end == start
     back = ruler.fit_back(start, budget)
     assert 0 <= back <= start
-    assert ruler.count(back, start) <= budget or back == start
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,13 +19,13 @@ def cutter(document: Document, budget: Budget) -> Callable[..., Chunk]:
     ruler = budget.tokenizer.measure(document.text)
 
     def cut(*spans: Span, meta: Meta | None = None) -> Chunk:
-        riding = join(document.text, spans[:-1])
+        riding = join(document.text, spans[:-1]) if len(spans) > 1 else ""
         return Chunk(
             document_id=document.id,
             spans=spans,
             text=riding + spans[-1].slice(document.text),
             token_count=ruler.count(*spans[-1], before=riding) + budget.tokenizer.n_special,
-            headings=tuple(heading.label for heading in places.path_of(spans[-1]) if heading.label),
+            headings=places.titles_of(spans[-1]),
             pages=places.pages(spans[-1]),
             meta=dict(meta or {}),
         )

@@ -27,15 +27,15 @@ _LANGUAGE_CODE = regex.compile(r"(?P<code>[A-Za-z]{2})(?:[-_]\w+)*")
 _PAGE = regex.compile("\f")
 
 
-def among(places: Iterable[int]) -> Level:
-    """Return the level that allows a cut at these places only."""
+def among(places: Iterable[int]) -> list[Level]:
+    """Return the level that allows a cut at these places only; no level where there are none."""
     ordered = sorted(set(places))
 
     def last(lo: int, hi: int) -> int | None:
         index = bisect_right(ordered, hi) - 1
         return ordered[index] if index >= 0 and ordered[index] > lo else None
 
-    return last
+    return [last] if ordered else []
 
 
 def page_ends(document: Document) -> list[int]:
@@ -51,23 +51,38 @@ def paragraph_ends(text: str, start: int = 0, end: int | None = None) -> list[in
 
 def paragraphs(document: Document) -> Level:
     """Allow a cut after blank lines, but not between a heading and what is under it."""
-    return where(partial(last_paragraph, document.text), _followed(document))
+    level = partial(last_paragraph, document.text)
+    return where(level, _followed(document)) if _leading(document) else level
 
 
 def units(document: Document, language: str) -> Level:
     """Allow a cut after a sentence; in tables before a row, in code and HTML after a line.
 
     None after a heading or a table's header, which belong to what follows them.
-    Cost: sentences are looked for only around the places that are asked for.
+    Cost: sentences and lines are looked for only around the places that are asked for.
     """
     sentences = SentenceEnds(document.text, language_of(document, language))
-    solid = [block.span for block in solid_blocks(document)]
-    leaves_whole, inner = not_inside(solid), among(without_orphans(document, _inner_ends(document)))
-    prose = where(where(sentences.last, leaves_whole), _followed(document))
+    zones = [(block.kind, *_closed(document, block)) for block in solid_blocks(document)]
+    if not zones:
+        return sentences.last
+    starts = [start for _, start, _ in zones]
+    rows = among(without_orphans(document, (block.span.start for block in document.blocks if block.kind == "row")))
+    lines: list[Level] = [partial(last_line, document.text)]
+    inner: dict[str, list[Level]] = {"code": lines, "html": lines, "table": rows}
 
     def last(lo: int, hi: int) -> int | None:
-        places = [place for place in (prose(lo, hi), inner(lo, hi)) if place is not None]
-        return max(places, default=None)
+        while hi > lo:
+            index = bisect_left(starts, hi) - 1
+            kind, start, end = zones[index] if index >= 0 else ("", 0, 0)
+            if hi >= end:  # in prose after that block
+                place = sentences.last(max(lo, end - 1), hi)
+                hi = end - 1
+            else:
+                place = next((found for level in inner.get(kind, ()) if (found := level(max(lo, start), hi))), None)
+                hi = start
+            if place is not None:
+                return place
+        return None
 
     return last
 
@@ -93,7 +108,7 @@ def heading_ends(document: Document) -> tuple[list[int], list[int]]:
 
     First those before another heading, so that the innermost stays with the text; then all.
     """
-    text, headings = document.text, [block.span for block in document.blocks if block.kind in _LEADING]
+    text, headings = document.text, _leading(document)
     ends = [heading.end for heading in headings]
     starts = {heading.start for heading in headings}
     return [end for end in ends if first_ink(text, end, len(text)) in starts], ends
@@ -106,6 +121,13 @@ def solid_blocks(document: Document) -> list[Block]:
         if block.kind in _SOLID and (not solid or block.span.start >= solid[-1].span.end):
             solid.append(block)
     return solid
+
+
+def _closed(document: Document, block: Block) -> Span:
+    """Return a block between whose ends no sentence ends; a heading's reaches into the text under it."""
+    if block.kind != "heading":
+        return block.span
+    return Span(block.span.start, first_ink(document.text, block.span.end, len(document.text)) + 1)
 
 
 def where(level: Level, allowed: Callable[[int], bool]) -> Level:
@@ -140,9 +162,14 @@ def not_inside(spans: Sequence[Span]) -> Callable[[int], bool]:
     return allowed
 
 
+def _leading(document: Document) -> list[Span]:
+    """Return the headings of sections and of tables."""
+    return [block.span for block in document.blocks if block.kind in _LEADING]
+
+
 def _followed(document: Document) -> Callable[[int], bool]:
     """Return a function that tells whether a place does not part a heading or a header from what is under it."""
-    headings = [block.span for block in document.blocks if block.kind in _LEADING]
+    headings = _leading(document)
     starts = [heading.start for heading in headings]
     bodies = [first_ink(document.text, heading.end, len(document.text)) for heading in headings]
 

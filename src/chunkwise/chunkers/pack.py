@@ -13,7 +13,7 @@ from chunkwise.chunkers.levels import Level
 from chunkwise.core.protocols import Reserve, Ruler, no_reserve
 from chunkwise.core.types import Span
 from chunkwise.text import graphemes
-from chunkwise.text.graphemes import first_ink, trim
+from chunkwise.text.graphemes import first_ink
 
 
 def _nowhere(_position: int) -> bool:
@@ -49,7 +49,7 @@ class Packer:
         """Yield spans that cover the non-space text of `[start, end)`, trimmed, none over the budget.
 
         Only a single grapheme that alone is over the budget exceeds it.
-        Cost: O(log n) look-ups and about three encodings a chunk.
+        Cost: O(log n) look-ups and about one short encoding a chunk.
         """
         end = start + len(self.text[start:end].rstrip())
         position = start
@@ -61,7 +61,7 @@ class Packer:
     def _next(self, start: int, end: int) -> Span:
         """Return the chunk that starts at `start`, where the text is not white space."""
         free = max(1, self.room - self.reserve(start))
-        span = self._whole_span(start, end, free)
+        span = self._whole_span(start, end, free) if self.whole else None
         if span is None and free < self.room and self._starts_unit(start):
             # What a transform wishes to add gives way to a unit that fits without it.
             span = self._whole_span(start, end, self.room)
@@ -69,18 +69,22 @@ class Packer:
 
     def _whole_span(self, start: int, end: int, budget: int) -> Span | None:
         """Return the best chunk within the budget that leaves every unit whole, if there is one."""
-        limit = min(self.ruler.fit(start, budget), end)
+        for reach in (budget, _beyond(budget)):  # a look-up may fall short of a unit that fits
+            span = self._whole_up_to(min(self.ruler.fit(start, reach), end), start, end, budget)
+            if span is not None:
+                return span
+        return None
+
+    def _whole_up_to(self, limit: int, start: int, end: int, budget: int) -> Span | None:
+        """Return the best chunk that ends at `limit` or before, within the budget, all units whole."""
         if limit == end and self.ruler.count(start, end) <= budget:
             return Span(start, end)
         while limit > start:
-            cut = (
-                self._whole_cut(start, self._leave_enough(start, limit, end, budget), end)
-                or self._whole_cut(start, limit, end)
-                or self._reluctant_cut(start, limit, end)
-            )
+            cut = self._whole_cut(start, self._leave_enough(start, limit, end, budget), end) if self.min_size else None
+            cut = cut or self._whole_cut(start, limit, end) or self._reluctant_cut(start, limit, end)
             if cut is None:
                 return None
-            span = trim(self.text, Span(start, cut), keep_indent=self.keeps_indent(start))
+            span = Span(start, _before_blank(self.text, start, cut))
             excess = self.ruler.count(*span) - budget
             if excess <= 0:
                 return span
@@ -90,17 +94,18 @@ class Packer:
     def _forced_span(self, start: int, end: int, budget: int) -> Span:
         """Return a chunk that cuts the unit at `start`, which is over the budget; at least one grapheme."""
         limit = min(self.ruler.fit(start, budget), end)
-        first = graphemes.ceiling(self.text, first_ink(self.text, start, end))
         while True:
             cut = self._forced_cut(start, limit, end)
-            span = trim(self.text, Span(start, max(cut, first)), keep_indent=self.keeps_indent(start))
+            span = Span(start, _before_blank(self.text, start, cut))
+            if span.end <= start:
+                return Span(start, graphemes.ceiling(self.text, first_ink(self.text, start, end)))
             excess = self.ruler.count(*span) - budget
-            if excess <= 0 or cut <= first:
+            if excess <= 0:
                 return span
             limit = self._lower(span, budget - excess)
 
     def _lower(self, span: Span, budget: int) -> int:
-        """Return a lower limit for a span that counts more than a longer one does: tokens are not monotone."""
+        """Return a lower limit for a span that is over the budget: tokens are neither additive nor monotone."""
         return min(span.end - 1, self.ruler.fit(span.start, max(1, budget)))
 
     def _starts_unit(self, start: int) -> bool:
@@ -125,8 +130,17 @@ class Packer:
     def _unit_fits(self, start: int, end: int) -> bool:
         """Tell whether the unit at `start` fits a chunk of its own; parting it from what it belongs to spares it."""
         start = first_ink(self.text, start, end)
-        reach = first_ink(self.text, self.ruler.fit(start, self.room), end)
-        return reach >= end or any(level(start, reach) is not None for level in (*self.whole, *self.reluctant))
+        reach = first_ink(self.text, self.ruler.fit(start, _beyond(self.room)), end)
+        levels = (*self.whole, *self.reluctant)
+        while reach > start:
+            found = [level(start, reach) for level in levels] if reach < end else [end]
+            place = max((place for place in found if place is not None), default=None)
+            if place is None:
+                return False
+            if self.ruler.count(start, _before_blank(self.text, start, place)) <= self.room:
+                return True
+            reach = place - 1
+        return False
 
     def _forced_cut(self, start: int, limit: int, end: int) -> int:
         """Return where to cut a unit that alone is over the limit; `start` if not even a grapheme fits."""
@@ -147,7 +161,7 @@ class Packer:
 
     def _leave_enough(self, start: int, limit: int, end: int, budget: int) -> int:
         """Lower the limit where less than `min_size` would be left for the last chunk."""
-        if self.min_size <= 0 or self.ruler.fit(limit, self.min_size) < end:
+        if self.ruler.fit(limit, self.min_size) < end:
             return limit
         half = (self.ruler.count(start, end) + 1) // 2
         return min(limit, self.ruler.fit(start, min(half, budget)))
@@ -162,3 +176,13 @@ class Packer:
         # An indent so deep that nothing fits beside it is given up.
         needed = self.ruler.count(line, graphemes.ceiling(self.text, ink))
         return line if needed <= self.room - self.reserve(line) else ink
+
+
+def _beyond(budget: int) -> int:
+    """Return so many tokens that a look-up of them reaches whatever fits the budget."""
+    return budget + 8 + budget // 8
+
+
+def _before_blank(text: str, start: int, cut: int) -> int:
+    """Return the end of the text before `cut`, the white space at its end left out."""
+    return start + len(text[start:cut].rstrip())

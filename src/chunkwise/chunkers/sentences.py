@@ -39,7 +39,7 @@ class Sentences:
             self.tokenizer.measure(text),
             budget.room,
             whole=[units(document, self.language)],
-            reluctant=[among(places) for places in heading_ends(document)],
+            reluctant=[level for ends in heading_ends(document) for level in among(ends)],
             last_resorts=last_resorts(text),
             min_size=self.min_size,
             reserve=reserve,

@@ -97,14 +97,15 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     kept = [block.span for block in solid if block.kind != "heading" and fits(block.span)]
     groups = [end for block in solid if block.kind == "code" for end in paragraph_ends(text, *block.span)]
     single = units(document, language)
-    blocks = [among(outside(nested[depth], kept)) for depth in sorted(nested)]
+    blocks = [level for depth in sorted(nested) for level in among(outside(nested[depth], kept))]
     whole = [
-        among(page_ends(document)),
+        *among(page_ends(document)),
         *(blocks or [paragraphs(document)]),  # a text without blocks has its blank lines
-        among(outside(groups, kept)),
-        where(single, not_inside(kept)),
+        *among(outside(groups, kept)),
+        where(single, not_inside(kept)) if kept else single,
     ]
-    return whole, [*(among(places) for places in (introduced, *heading_ends(document), groups)), single]
+    parting = [level for places in (introduced, *heading_ends(document), groups) for level in among(places)]
+    return whole, [*parting, single]
 
 
 class _Tables:

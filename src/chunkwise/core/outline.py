@@ -48,12 +48,18 @@ class Outline:
         # The end of a heading's line still stands under it; the next text does so too.
         return self.path(max(span.start, position - 1))
 
+    def titles_of(self, span: Span) -> tuple[str, ...]:
+        """Return the titles of the headings over the first text of `span`."""
+        return tuple(heading.label for heading in self.path_of(span) if heading.label) if self.headings else ()
+
     def above(self, offset: int) -> tuple[Block, ...]:
         """Return the headings over `offset` that begin before it."""
         return tuple(heading for heading in self.path(offset) if heading.span.start < offset)
 
     def pages(self, span: Span) -> tuple[int, ...]:
         """Return the numbers of the pages that `span` touches."""
+        if not self._pages:
+            return ()
         first = bisect_right(self._page_ends, span.start)
         last = bisect_left(self._page_starts, span.end)
         return tuple(page.level for page in self._pages[first:last])

@@ -35,18 +35,21 @@ class Segmenter(Protocol):
 
 
 class Ruler(Protocol):
-    """Measure slices of one text in tokens, special tokens not counted."""
+    """Measure slices of one text in tokens, special tokens not counted.
+
+    `fit` and `fit_back` propose, `count` decides.
+    """
 
     def count(self, start: int, end: int, *, before: str = "") -> int:
         """Return the tokens of `before + text[start:end]`, exactly as if it were encoded alone."""
         ...
 
     def fit(self, start: int, budget: int) -> int:
-        """Return the end of a slice from `start` that has at most `budget` tokens, as long as can be found."""
+        """Return where `budget` tokens from `start` end: a look-up that may err by a few tokens."""
         ...
 
     def fit_back(self, end: int, budget: int) -> int:
-        """Return the start of a slice up to `end` that has at most `budget` tokens, as long as can be found."""
+        """Return where `budget` tokens up to `end` start, as near as `fit` does."""
         ...
 
 

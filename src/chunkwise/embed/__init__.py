@@ -9,7 +9,7 @@ from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
 from chunkwise.embed.http import HttpEncoder
 from chunkwise.embed.onnx import minilm, onnx_folder
-from chunkwise.text.tokens import MINILM
+from chunkwise.text.huggingface import MINILM
 
 __all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder"]
 

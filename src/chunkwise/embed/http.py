@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Floats2d, Role, Tokenizer
 from chunkwise.embed.batches import Numbers2d, check_lengths, check_texts, encode_batches
-from chunkwise.text.tokens import BytePairs
+from chunkwise.text.bytepairs import BytePairs
 from chunkwise.text.unicode import encodable
 
 # Where a key is looked for, the first that is set. It is read for each request and kept nowhere.

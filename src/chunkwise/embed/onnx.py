@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
 from chunkwise.embed.batches import Numbers2d, check_lengths, check_texts, encode_batches
-from chunkwise.text.tokens import MINILM, HuggingFace, huggingface
+from chunkwise.text.huggingface import MINILM, HuggingFace, huggingface
 from chunkwise.text.unicode import encodable
 
 Pooling: TypeAlias = Literal["mean", "cls"]

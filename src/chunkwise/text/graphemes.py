@@ -18,10 +18,13 @@ LONGEST = 32
 _CLUSTER = regex.compile(r"\p{Regional_Indicator}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
 # What joins to the character before it, be that white space.
 _MARK = regex.compile(r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]")
+_FIRST_MARK = "\u0300"
 # The standard library's \S, unlike that of regex, agrees with str.strip on every character.
 _INK = re.compile(r"\S")
-# Between two of these a grapheme always ends: neither joins to the left nor to the right.
-_PLAIN = regex.compile(r"[ -~\p{Han}]")
+# Between two of these a grapheme always ends: neither joins to the left nor to the right. And it ends
+# after a line feed (UAX #29, GB4), and before any control.
+_PLAIN = " -~\u00c0-\u02ff\u0370-\u0482\u3001-\u3029\u3041-\u3096\u309b-\u30ff\u4e00-\u9fff\uff01-\uff60"
+_SPLIT = re.compile(rf"(?<=[{_PLAIN}])(?=[\t\r\n{_PLAIN}])|(?<=\n)")
 
 
 def grapheme_spans(text: str) -> list[Span]:
@@ -39,6 +42,8 @@ def floor(text: str, position: int, lowest: int) -> int:
         return len(text)
     if position <= lowest:
         return lowest
+    if _SPLIT.match(text, position):
+        return position
     last = anchor = _anchor(text, position, lowest) or lowest
     for end in _ends(text, anchor, position + LONGEST):
         if end > position:
@@ -77,7 +82,7 @@ def joins(text: str, position: int) -> bool:
 
     A mark does not join to a tab or a line break, which are controls (UAX #29, GB4).
     """
-    if not 0 < position < len(text) or not _MARK.match(text, position):
+    if not 0 < position < len(text) or text[position] < _FIRST_MARK or not _MARK.match(text, position):
         return False
     return unicodedata.category(text[position - 1]) not in ("Cc", "Zl", "Zp")
 
@@ -101,7 +106,7 @@ def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
 def _anchor(text: str, position: int, lowest: int) -> int | None:
     """Return a place at or before `position`, not far, where a grapheme surely ends."""
     for place in range(position, max(lowest, position - 4 * LONGEST) - 1, -1):
-        if place <= lowest or _splits(text, place):
+        if place <= lowest or place >= len(text) or _SPLIT.match(text, place):
             return place
     return None
 
@@ -112,11 +117,3 @@ def _ends(text: str, start: int, stop: int) -> Iterator[int]:
         begin, end = cluster.span()
         yield from range(begin + LONGEST, end, LONGEST)
         yield end
-
-
-def _splits(text: str, position: int) -> bool:
-    """Tell whether both neighbours are so plain that a grapheme surely ends between them."""
-    if position <= 0 or position >= len(text):
-        return True
-    before, after = text[position - 1], text[position]
-    return bool(_PLAIN.match(before) and _PLAIN.match(after)) or (before == "\n" and bool(_PLAIN.match(after)))

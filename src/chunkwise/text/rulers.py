@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+
+import numpy as np
 
 # A shorter slice is encoded at once: looking for sync points would cost as much.
 _SHORT = 24
@@ -34,11 +36,36 @@ class CharacterRuler:
 
     def fit(self, start: int, budget: int) -> int:
         """Return the end of the longest slice from `start` within `budget`."""
-        return min(start + budget, self._length)
+        return min(start + max(budget, 0), self._length)
 
     def fit_back(self, end: int, budget: int) -> int:
         """Return the start of the longest slice to `end` within `budget`."""
-        return max(end - budget, 0)
+        return max(end - max(budget, 0), 0)
+
+
+class ByteRuler:
+    """Measure in bytes of UTF-8. Memory: 4 bytes a character."""
+
+    def __init__(self, text: str) -> None:
+        codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        widths = 1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF)
+        self._ends = array("i", np.cumsum(widths, dtype=np.int32).tobytes())
+
+    def count(self, start: int, end: int, *, before: str = "") -> int:
+        """Return the bytes of a slice, with `before` put in front of it."""
+        return len(before.encode()) + self._to(end) - self._to(start)
+
+    def fit(self, start: int, budget: int) -> int:
+        """Return the end of the longest slice from `start` within `budget`."""
+        return max(start, bisect_right(self._ends, self._to(start) + budget))
+
+    def fit_back(self, end: int, budget: int) -> int:
+        """Return the start of the longest slice to `end` within `budget`."""
+        lowest = self._to(end) - budget
+        return min(end, bisect_left(self._ends, lowest) + 1) if lowest > 0 else 0
+
+    def _to(self, position: int) -> int:
+        return self._ends[position - 1] if position else 0
 
 
 class TokenRuler:
@@ -46,7 +73,7 @@ class TokenRuler:
 
     `sync` matches, with no width, where the tokenizer always parts a text; None if no such place is known.
     `count` encodes a text alone. `starts` is None where each token starts at the end of the one before.
-    Cost: `count` encodes a few characters twice and looks up O(log n); `fit` does so two or three times.
+    Cost: `fit` and `fit_back` look up O(log n); `count` does so twice and encodes a few characters.
     """
 
     def __init__(
@@ -64,9 +91,34 @@ class TokenRuler:
         self._sync = sync
         self._encode = count
         self._kept = lru_cache(maxsize=_KEPT)(count)
+        self._asked = (0, 0, "")
+        self._answer = 0
 
     def count(self, start: int, end: int, *, before: str = "") -> int:
         """Return the tokens of a slice, with `before` put in front of it, exactly."""
+        asked = (start, end, before)
+        if asked != self._asked:  # whoever cuts a slice counts it, and whoever makes a chunk of it once more
+            self._asked, self._answer = asked, self._counted(start, end, before)
+        return self._answer
+
+    def fit(self, start: int, budget: int) -> int:
+        """Return where `budget` tokens from `start` end, by the pass over the whole text."""
+        if budget <= 0:
+            return start
+        # What stands between two tokens, such as white space, may cost nothing.
+        stop = bisect_right(self._ends, start) + budget
+        if stop >= len(self._ends):
+            return len(self._text)
+        return max(start, self._starts[stop] if self._starts is not None else self._ends[stop - 1])
+
+    def fit_back(self, end: int, budget: int) -> int:
+        """Return where `budget` tokens to `end` start, by the pass over the whole text."""
+        if budget <= 0:
+            return end
+        before = bisect_right(self._ends, end) - 1 - budget
+        return min(self._ends[before], end) if before >= 0 else 0
+
+    def _counted(self, start: int, end: int, before: str) -> int:
         text = self._text
         if self._sync is not None and end - start > _SHORT:
             first = self._sync_from(start + 1 if before else start, end)
@@ -75,39 +127,6 @@ class TokenRuler:
                 between = bisect_right(self._ends, last) - bisect_right(self._ends, first)
                 return self._alone(before + text[start:first]) + between + self._alone(text[last:end])
         return self._alone(before + text[start:end])
-
-    def fit(self, start: int, budget: int) -> int:
-        """Return the end of a slice from `start` within `budget`, as long as can be found."""
-        if budget <= 0:
-            return start
-        low = bisect_right(self._ends, start)
-        stop = min(low + budget, len(self._ends))
-        while stop > low or stop == len(self._ends):
-            # What stands between two tokens, such as white space, may cost nothing.
-            end = self._next_start(stop)
-            excess = self.count(start, end) - budget if end > start else 0
-            if excess <= 0:
-                return max(start, end)
-            stop -= excess
-        return start
-
-    def fit_back(self, end: int, budget: int) -> int:
-        """Return the start of a slice to `end` within `budget`, as long as can be found."""
-        last = bisect_right(self._ends, end) - 1
-        before = last - budget
-        while before < last:
-            start = self._ends[before] if before >= 0 else 0
-            excess = self.count(start, end) - budget if start < end else 0
-            if excess <= 0:
-                return min(start, end)
-            before = max(before, -1) + excess
-        return end
-
-    def _next_start(self, index: int) -> int:
-        """Return where the token of this index starts, or the end of the text after the last."""
-        if index >= len(self._ends):
-            return len(self._text)
-        return self._starts[index] if self._starts is not None else self._ends[index - 1]
 
     def _alone(self, piece: str) -> int:
         if not piece:

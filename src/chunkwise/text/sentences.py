@@ -15,7 +15,7 @@ import regex
 import sentencex
 
 from chunkwise.core.types import Span
-from chunkwise.text.graphemes import joins
+from chunkwise.text.graphemes import first_ink, joins
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import BLANK_LINES, last_paragraph
 
@@ -81,7 +81,7 @@ def _sentences(text: str, language: str) -> tuple[Span, ...]:
 def guess_language(text: str) -> str:
     """Guess the language of a text from its script and its commonest words; "en" if nothing tells."""
     sample = text[:_SAMPLE]
-    for language, script in _SCRIPTS.items():
+    for language, script in _SCRIPTS.items() if not sample.isascii() else ():
         if len(script.findall(sample)) * 3 > len(sample):
             return language
     words = sample.lower().split()
@@ -102,10 +102,10 @@ class SentenceEnds:
 
     def last(self, lo: int, hi: int) -> int | None:
         """Return the last end of a sentence in `(lo, hi]`."""
-        start = last_paragraph(self._text, lo, hi) or 0
-        if start == hi > lo:
+        start = last_paragraph(self._text, lo, hi)
+        if start == hi:
             return hi
-        start = max(start, self._known_start(hi)) if start else self._known_start(hi) or self._paragraph_start(lo)
+        start = self._window(lo, hi, start)
         while (ends := self.within(start))[-1] < hi:  # the next window of a long paragraph
             start = ends[-1]
         index = bisect_right(ends, hi) - 1
@@ -128,16 +128,17 @@ class SentenceEnds:
             insort(self._starts, start)
         return self._found[start]
 
-    def _known_start(self, position: int) -> int:
-        """Return the start of the window around a position, if it is known already, else 0."""
-        index = bisect_right(self._starts, position) - 1
-        if index >= 0 and self._found[self._starts[index]][-1] >= position:
-            return self._starts[index]
-        return 0
+    def _window(self, lo: int, hi: int, paragraph: int | None) -> int:
+        """Return the start of a known window, or of a paragraph, from which windows lead to `hi`.
 
-    def _paragraph_start(self, position: int) -> int:
-        """Return where the paragraph around a position starts."""
-        return last_paragraph(self._text, 0, position) or 0
+        `paragraph` is the last start of one in `(lo, hi]`, if there is any.
+        """
+        index = bisect_right(self._starts, hi) - 1
+        known = self._starts[index] if index >= 0 else 0
+        if paragraph is not None:
+            return max(paragraph, known)
+        end = self._found[known][-1] if index >= 0 else 0
+        return known if end > lo else last_paragraph(self._text, end, lo) or end
 
 
 def _ends(text: str, language: str) -> list[int]:
@@ -159,8 +160,8 @@ def _paragraph_ends(paragraph: str, language: str) -> list[int]:
     ends = [found["end_index"] for found in sentencex.get_sentence_boundaries(language, plain)]
     if (abbreviated := _ABBREVIATED.get(language)) is not None:
         ends = [end for end in ends if end == len(plain) or not abbreviated.search(plain, max(0, end - 24), end + 1)]
-    # White space alone is no sentence.
-    return [end for end in ends if end == len(plain) or plain[:end].strip()] or [len(paragraph)]
+    ink = first_ink(plain, 0, len(plain))  # white space alone is no sentence
+    return [end for end in ends if end > ink or end == len(plain)] or [len(paragraph)]
 
 
 def _own_pattern(paragraph: str, language: str) -> regex.Pattern[str] | None:

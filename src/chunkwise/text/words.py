@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Iterator
 
 import regex
 
@@ -21,8 +23,17 @@ _EDGE = regex.compile(rf"(?<=\s)(?=[^\s{_MARKS}])|(?=[{_CJK}])|(?<=[{_CJK}])(?=[
 # The end of a clause: punctuation and the white space after it, or full-width punctuation.
 _CLAUSE = regex.compile(r"[,;:)\]\u2013\u2014]\s+(?=\S)|[，；：、）】」』]")
 
-# A line break, blank lines, and the line break of the last of them.
-BLANK_LINES = regex.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?:(?>\r\n|\n|\r)[^\S\r\n]*)*(?>\r\n|\n|\r)")
+# A line break, blank lines, and the line break of the last of them. It begins with a set of characters, which
+# `re` looks for fast, and what repeats is possessive, so that it keeps no way back.
+_BREAK = r"[\r\n](?:(?<=\r)\n)?+"
+BLANK_LINES = re.compile(rf"{_BREAK}(?:[^\S\r\n]*+{_BREAK})++")
+
+# How far below a range what ends in it may start, such as the white space of a blank line.
+_MARGIN = 32
+
+# How long a stretch of text is at least that is counted by itself; and a place where it may end.
+_STRETCH = 64
+_BLANK = re.compile(r"\s")
 
 # What editors call a line break; str.splitlines knows seven more.
 _LINE = regex.compile(r"\r\n|\n|\r")
@@ -31,6 +42,16 @@ _LINE = regex.compile(r"\r\n|\n|\r")
 def word_spans(text: str) -> list[Span]:
     """Return the words of a text; white space belongs to none."""
     return [Span(*match.span()) for match in WORD.finditer(text)]
+
+
+def stretches(text: str) -> Iterator[Span]:
+    """Partition a text into stretches of about `_STRETCH` characters that end before a blank, where there is one."""
+    start = 0
+    while start < len(text):
+        found = _BLANK.search(text, start + _STRETCH, start + 2 * _STRETCH)
+        end = found.start() if found else min(start + 2 * _STRETCH, len(text))
+        yield Span(start, end)
+        start = end
 
 
 def line_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -42,12 +63,20 @@ def line_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
 
 def last_paragraph(text: str, lo: int, hi: int) -> int | None:
     """Return the last place after blank lines in `(lo, hi]`."""
-    return _last(BLANK_LINES, text, lo, hi)
+    bottom = max(lo - _MARGIN, 0)
+    gap = text.rfind("\n\n", bottom, hi)
+    last = gap + 2 if gap >= 0 else 0
+    # Blank lines of another kind may come later: with white space in them, or with carriage returns.
+    if text.find("\n", last, hi) >= 0 or text.find("\r", last, hi) >= 0:
+        for match in BLANK_LINES.finditer(text, max(last - 1, bottom), hi):
+            last = match.end()
+    return last if last > lo else None
 
 
 def last_line(text: str, lo: int, hi: int) -> int | None:
     """Return the last line start in `(lo, hi]`."""
-    return _last(_LINE, text, lo, hi)
+    last = max(text.rfind("\n", lo, hi), text.rfind("\r", lo, hi)) + 1
+    return last if last > lo else None
 
 
 def last_clause(text: str, lo: int, hi: int) -> int | None:
@@ -73,7 +102,8 @@ def _last(pattern: regex.Pattern[str], text: str, lo: int, hi: int) -> int | Non
     while top > lo:
         bottom = max(lo, top - width)
         # The window reaches a little below, for punctuation whose white space lies above.
-        found: list[int] = [match.end() for match in pattern.finditer(text, max(0, bottom - 8), min(len(text), hi + 1))]
+        window = max(0, bottom - _MARGIN), min(len(text), hi + 1)
+        found: list[int] = [match.end() for match in pattern.finditer(text, *window)]
         inside = [end for end in found if bottom < end <= hi]
         if inside:
             return inside[-1]

@@ -87,12 +87,12 @@ class Overlap:
         """Return a function from a chunk's start to the earliest place that its overlap may begin at."""
         if self.sentences is None:
             tokens = self._tokens(budget)
-            return lambda start: ruler.fit_back(start, tokens) if tokens else start
+            return lambda start: _back(ruler, start, tokens)
         count, most = self.sentences, max(1, int(budget.room * _MOST_FOR_SENTENCES))
         ends = units(document, "auto")
 
         def reach(start: int) -> int:
-            earliest, first = ruler.fit_back(start, most), start
+            earliest, first = _back(ruler, start, most), start
             for _ in range(count):
                 end = ends(earliest - 1, first - 1)
                 if end is None:
@@ -101,6 +101,18 @@ class Overlap:
             return first
 
         return reach
+
+
+def _back(ruler: Ruler, end: int, tokens: int) -> int:
+    """Return the start of at most so many tokens before `end`."""
+    budget = tokens
+    while budget > 0:
+        start = ruler.fit_back(end, budget)
+        excess = ruler.count(start, end) - tokens if start < end else 0
+        if excess <= 0:
+            return start
+        budget -= excess
+    return end
 
 
 # The chunker asks first what to leave free, and the transform then does it: for the same starts.

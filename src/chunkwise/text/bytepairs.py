@@ -1,0 +1,57 @@
+"""The byte-pair encodings that OpenAI published, as tokenizers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from chunkwise.core.protocols import Ruler
+from chunkwise.text.engines import EngineName, engine, fastest, widths
+from chunkwise.text.rulers import TokenRuler
+from chunkwise.text.segments import Ints, columns
+from chunkwise.text.unicode import encodable
+
+# Where these encodings always part a text: a blank after ink (no alternative of the patterns spans it, none
+# looks back), ink after a line feed (o200k ties "/" to it), and an ideograph before a blank or full-width mark.
+_SYNC = re.compile(
+    r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])|(?<=[\u4e00-\u9fff])(?=[ \u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f])"
+)
+
+# Every stage of a recipe measures the same text, so the last few rulers are kept.
+_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class BytePairs:
+    """Count the tokens of a byte-pair encoding that OpenAI published. Needs no network.
+
+    `engine` decides how fast that is, not what comes out.
+    """
+
+    name: str
+    n_special: int = 0
+    engine: EngineName = field(default_factory=fastest, compare=False, repr=False)
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`; literal special tokens are ordinary text."""
+        return engine(self.name, self.engine).count(encodable(text))
+
+    def measure(self, text: str) -> Ruler:
+        """Encode `text` once and return a ruler over it."""
+        return _measure(self.name, self.engine, text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _measure(name: str, chosen: EngineName, text: str) -> TokenRuler:
+    content, found = encodable(text), engine(name, chosen)
+    width = widths(name)
+
+    def ends_of(piece: str) -> Ints:
+        """Return where each token ends, in code points; a token that ends inside one ends after it."""
+        return np.cumsum(width[found.encode(piece)], dtype=np.int32)[None]
+
+    (ends,) = columns(content, _SYNC, ends_of)
+    return TokenRuler(content, ends=ends, starts=None, count=lambda piece: found.count(encodable(piece)), sync=_SYNC)

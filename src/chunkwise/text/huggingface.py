@@ -1,0 +1,149 @@
+"""Any `tokenizer.json` as a tokenizer: exact always, and measured in one pass where its definition proves it may be."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tokenizers
+
+from chunkwise.core.errors import RecipeError
+from chunkwise.core.protocols import Ruler
+from chunkwise.text.rulers import TokenRuler
+from chunkwise.text.segments import Ints, columns
+from chunkwise.text.unicode import encodable
+
+MINILM = "all-MiniLM-L6-v2"
+
+# Words and BERT's pre-tokens never span a blank.
+AT_BLANKS = re.compile(r"(?=[ \t\r\n])|(?<=[ \t\r\n])")
+# A pre-token of the GPT family may begin with a blank, and never has one further on.
+_BEFORE_BLANKS = re.compile(r"(?<=\S)(?=[ \t])")
+
+# How the GPT family splits a text: GPT-2 (what ByteLevel does by itself), Qwen 2, Llama 3 and cl100k, o200k.
+# Source: the `pre_tokenizer` of their tokenizer.json.
+_GPT_PATTERNS = {
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+}
+# Normalizers that neither join nor part what stands on two sides of a blank.
+# Source: UAX #15 §1.2: normal forms are closed under concatenation before a character that composes with none.
+_LOCAL_NORMALIZERS = ("NFC", "NFD", "NFKC", "NFKD")
+
+# Every stage of a recipe measures the same text, so the last few rulers are kept.
+_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class HuggingFace:
+    """Count the tokens of a `tokenizer.json`: a file, the folder that holds it, or the default encoder's."""
+
+    name: str
+
+    @property
+    def n_special(self) -> int:
+        """How many tokens the post-processor adds around one text."""
+        if self.name == MINILM:
+            return 2  # [CLS] and [SEP]; a test compares this with the file
+        return huggingface(self.name).num_special_tokens_to_add(False)
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`, special tokens included."""
+        return len(huggingface(self.name).encode(encodable(text)).ids)
+
+    def measure(self, text: str) -> Ruler:
+        """Encode `text` once and return a ruler over it."""
+        return _measure(self.name, text)
+
+
+@lru_cache(maxsize=_KEPT)
+def huggingface(name: str) -> tokenizers.Tokenizer:
+    """Load a `tokenizer.json` so that it neither truncates nor pads, and special tokens in text are text.
+
+    Raises: RecipeError if the file is no tokenizer.
+    """
+    if name == MINILM:
+        content = (resources.files("chunkwise.text") / "data" / f"{MINILM}.tokenizer.json").read_text("utf-8")
+    else:
+        content = tokenizer_file(name).read_text("utf-8")
+    try:
+        json.loads(content)
+        loaded = tokenizers.Tokenizer.from_str(content)
+    except Exception as err:  # tokenizers raises a bare Exception
+        raise RecipeError(f"{name} is no tokenizer.json of Hugging Face: {err}") from err
+    loaded.no_truncation()
+    loaded.no_padding()
+    loaded.encode_special_tokens = True
+    return loaded
+
+
+def tokenizer_file(name: str) -> Path:
+    """Return where the `tokenizer.json` of this path is, if there is one."""
+    path = Path(name)
+    return path / "tokenizer.json" if path.is_dir() else path
+
+
+def sync_of(definition: Mapping[str, Any]) -> re.Pattern[str] | None:
+    """Return where a tokenizer surely parts a text, by its definition; None if that proves nothing.
+
+    Known are BERT's, and byte-level ones that split as the GPT family does.
+    """
+    if any(_reaches_over_blanks(token) for token in definition.get("added_tokens") or ()):
+        return None
+    normalizer, splitter = definition.get("normalizer") or {}, definition.get("pre_tokenizer") or {}
+    if (normalizer.get("type"), splitter.get("type")) == ("BertNormalizer", "BertPreTokenizer"):
+        return AT_BLANKS
+    if _is_local(normalizer) and _splits_like_gpt(splitter):
+        return _BEFORE_BLANKS
+    return None
+
+
+def _reaches_over_blanks(token: Mapping[str, Any]) -> bool:
+    """Tell whether an added token, matched before all else, takes a blank in or looks at what is beside it."""
+    looks = token.get("lstrip") or token.get("rstrip") or token.get("single_word")
+    return not token.get("special") and bool(looks or re.search(r"\s", token.get("content", "")))
+
+
+def _is_local(normalizer: Mapping[str, Any]) -> bool:
+    parts = normalizer.get("normalizers", [normalizer]) if normalizer else []
+    return all(part.get("type") in _LOCAL_NORMALIZERS for part in parts)
+
+
+def _splits_like_gpt(splitter: Mapping[str, Any]) -> bool:
+    *before, last = splitter.get("pretokenizers") or [splitter]
+    if last.get("type") != "ByteLevel" or last.get("add_prefix_space"):
+        return False
+    if not before:
+        return bool(last.get("use_regex", True))
+    known = len(before) == 1 and before[0].get("type") == "Split" and before[0].get("behavior") == "Isolated"
+    return known and before[0].get("pattern", {}).get("Regex") in _GPT_PATTERNS and not last.get("use_regex", True)
+
+
+@lru_cache(maxsize=_KEPT)
+def _measure(name: str, text: str) -> TokenRuler:
+    content, loaded = encodable(text), huggingface(name)
+    sync = sync_of(json.loads(loaded.to_str()))
+
+    def offsets_of(piece: str) -> Ints:
+        """Return where tokens start and where they end; the ends never go back."""
+        encoding = loaded.encode(piece, add_special_tokens=False)
+        both = np.array(encoding.offsets, np.int32).reshape(-1, 2).T
+        return np.maximum.accumulate(both, axis=1)
+
+    def count(piece: str) -> int:
+        return len(loaded.encode(encodable(piece), add_special_tokens=False).ids)
+
+    starts, ends = columns(content, sync, offsets_of)
+    return TokenRuler(content, ends=ends, starts=starts, count=count, sync=sync)
