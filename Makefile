@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 export HF_HUB_OFFLINE = 1
 
 .PHONY: setup demo test lint bench clean
@@ -27,8 +28,14 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: setup
-	$(BIN)/python bench/run.py
+# Compare with other libraries, which get an environment of their own. One part: make bench ARGS="--only cost"
+bench: $(BENCH)/.ready
+	$(BENCH)/bin/python bench/run.py $(ARGS)
+
+$(BENCH)/.ready: pyproject.toml bench/requirements.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[search]' -r bench/requirements.txt
+	@touch $@
 
 clean:
-	rm -rf $(VENV) .demo
+	rm -rf $(VENV) $(BENCH) .demo .bench

@@ -1,132 +1,81 @@
-"""Measure what cutting costs and what the default chain finds; write RESULTS.md beside this file.
+"""Compare Chunkwise with its peers, and write RESULTS.md beside this file.
 
-Cost is in units of one bare pass of the same tokenizer over the same text, measured side by side in
-one process. Retrieval needs the public question sets in `../shared/data` (or $CHUNKWISE_SHARED).
-Run: make bench
+`make bench` runs everything (about a quarter of an hour). One part alone, printed and not written:
+    .venv-bench/bin/python bench/run.py --only cost
+`--quick` measures Chunkwise and bare passes only, in few rounds.
 """
 
 from __future__ import annotations
 
+import argparse
 import datetime
-import json
+import logging
 import os
 import platform
-import statistics
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import chunkwise as cw
-from chunkwise.core.spans import gaps
-from chunkwise.pipeline import Mode
+import contracts
+import corpora
+import cost
+import growth
+import hostile
+import peers
+import retrieval
 
-HERE = Path(__file__).resolve().parent
-SHARED = Path(os.environ.get("CHUNKWISE_SHARED", HERE.parents[1] / "shared"))
-
-COST_RECIPES = (
-    "fixed(size=200)",
-    "sentences(size=200)",
-    "recursive(size=200)",
-    "structural(size=200)",
-    "structural(size=200) | overlap(sentences=1) | context(headings=True)",
-)
-TOKENIZERS = ("cl100k_base", "all-MiniLM-L6-v2")
-FOUND_RECIPES = ("recursive(size=200)", "structural(size=200) | context(headings=True)")
-MODES: tuple[Mode, ...] = ("vector", "lexical", "hybrid")
-ROUNDS = 5
-SLICE = 60_000  # characters; every round has a slice of its own, for rulers are kept
+RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
+PARTS = {
+    "cost": cost.page,
+    "growth": growth.page,
+    "hostile": hostile.page,
+    "contracts": contracts.page,
+    "retrieval": retrieval.page,
+}
+_OWN = ("chunkwise", "tiktoken", "tokenizers", "numpy", "onnxruntime", "bm25s")
 
 
 def main() -> None:
-    """Measure, and write the page."""
-    packages = ("chunkwise", "tiktoken", "tokenizers", "onnxruntime", "bm25s")
-    lines = [
+    """Measure, print, and write the page if it is whole."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=PARTS, action="append", help="a part, printed and not written")
+    parser.add_argument("--quick", action="store_true", help="ours and bare passes only, in few rounds")
+    options = parser.parse_args()
+    peers.prepare()
+    logging.getLogger("langchain_text_splitters").setLevel(logging.ERROR)  # it warns of every piece over the limit
+    corpora.build()
+    lines = list(head())
+    for name in options.only or PARTS:
+        started = time.monotonic()
+        lines += PARTS[name](quick=options.quick)
+        print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+    print("\n".join(lines))
+    if not options.only and not options.quick:
+        RESULTS.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def head() -> list[str]:
+    """Return the title, the versions and the texts."""
+    packages = ", ".join(f"{name} {version(name)}" for name in (*_OWN, *peers.PACKAGES))
+    texts = [
+        f"- {name}, {corpora.path_of(name).stat().st_size / 1e6:.1f} MB: {', '.join(origins)}."
+        for name, origins in corpora.origins().items()
+        if origins
+    ]
+    missing = [name for name in corpora.CORPORA if not corpora.text_of(name)]
+    return [
         "# Results",
         "",
-        f"Made by `make bench` on {datetime.date.today()}, Python {platform.python_version()}, "
-        + ", ".join(f"{name} {version(name)}" for name in packages)
-        + ".",
+        f"Made by `make bench` on {datetime.date.today()}: Python {platform.python_version()}, "
+        f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors; {packages}.",
         "",
-        *cost_table(),
-        *found_table(),
+        "The texts are taken from packages, their files in random order:",
+        "",
+        *texts,
+        *(["", f"Not measured here, for want of apt or npm: {', '.join(missing)}."] if missing else []),
+        "",
     ]
-    (HERE / "RESULTS.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print((HERE / "RESULTS.md").read_text(encoding="utf-8"))
-
-
-def cost_table() -> Iterator[str]:
-    """Yield the cost of each recipe, in bare passes of its tokenizer."""
-    yield "## Cost of cutting, in bare tokenizer passes over the same text"
-    yield ""
-    yield f"Median of {ROUNDS} distinct slices of {SLICE:,} characters of the State of the Union (least to most)."
-    yield ""
-    yield "| recipe | " + " | ".join(TOKENIZERS) + " |"
-    yield "|---|" + "---|" * len(TOKENIZERS)
-    text = (HERE.parent / "examples" / "corpus" / "state_of_the_union_2024.md").read_text("utf-8") * 8
-    for recipe in COST_RECIPES:
-        yield f"| `{_cell(recipe)}` | " + " | ".join(_cost(recipe, name, text) for name in TOKENIZERS) + " |"
-    yield ""
-
-
-def found_table() -> Iterator[str]:
-    """Yield how much of the evidence is found in five hits, and what they cost the reader."""
-    yield "## Evidence found on Chroma's public set (472 questions, 790 exact spans), five hits"
-    yield ""
-    folder = SHARED / "data" / "chroma"
-    if not folder.is_dir():
-        yield "Not measured: the set is not there."
-        return
-    yield "Share of the evidence's characters that are in a hit, in percent, and cl100k tokens of the five hits."
-    yield ""
-    yield "| recipe | chunks | " + " | ".join(MODES) + " | tokens (hybrid) |"
-    yield "|---|---|" + "---|" * len(MODES) + "---|"
-    documents = [document for document in cw.read_folder(folder / "documents") if isinstance(document, cw.Document)]
-    questions = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
-    for recipe in FOUND_RECIPES:
-        index = cw.Index("memory:")
-        index.add_documents(documents, recipe=recipe)
-        cells = []
-        for mode in MODES:
-            hits = [index.search(question["query"], k=5, mode=mode) for question in questions]
-            cells.append(f"{100 * statistics.mean(map(_recall, questions, hits)):.1f}")
-        count = cw.tokenizer("cl100k_base").count
-        tokens = statistics.mean(sum(count(hit.chunk.text) for hit in found) for found in hits)
-        yield f"| `{_cell(recipe)}` | {len(index)} | " + " | ".join(cells) + f" | {tokens:.0f} |"
-
-
-def _cost(recipe: str, tokenizer: str, text: str) -> str:
-    counter = cw.tokenizer(tokenizer)
-    counter.count(text)  # loads it
-    ratios = []
-    for i in range(ROUNDS):
-        document = cw.Document.from_text(text[i * 7919 : i * 7919 + SLICE], id="x")
-        bare = _seconds(partial(counter.count, document.text))
-        cut = _seconds(partial(cw.chunk, document, recipe, tokenizer=tokenizer))
-        ratios.append(cut / bare)
-    return f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
-
-
-def _cell(recipe: str) -> str:
-    return recipe.replace("|", "\\|")
-
-
-def _seconds(job: Callable[[], object]) -> float:
-    started = time.process_time()
-    job()
-    return time.process_time() - started
-
-
-def _recall(question: dict[str, Any], hits: Sequence[cw.Hit]) -> float:
-    covered = total = 0
-    for evidence in question["evidence"]:
-        spans = [span for hit in hits if hit.chunk.document_id == evidence["document"] for span in hit.chunk.spans]
-        whole = cw.Span(evidence["start"], evidence["end"])
-        total += len(whole)
-        covered += len(whole) - sum(len(gap) for gap in gaps(spans, whole))
-    return covered / total
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import regex
 
 from chunkwise.core.types import Block, Document, Span
 from chunkwise.text.graphemes import first_ink
-from chunkwise.text.sentences import SentenceEnds, sentence_spans
+from chunkwise.text.sentences import SentenceEnds
 from chunkwise.text.words import BLANK_LINES, last_clause, last_line, last_paragraph, last_word, line_spans
 
 Level: TypeAlias = Callable[[int, int], int | None]
@@ -61,7 +61,7 @@ def units(document: Document, language: str) -> Level:
     None after a heading or a table's header, which belong to what follows them.
     Cost: sentences and lines are looked for only around the places that are asked for.
     """
-    sentences = SentenceEnds(document.text, language_of(document, language))
+    sentences = _sentences(document, language)
     zones = [(block.kind, *_closed(document, block)) for block in solid_blocks(document)]
     if not zones:
         return sentences.last
@@ -90,9 +90,14 @@ def units(document: Document, language: str) -> Level:
 def unit_ends(document: Document, language: str) -> list[int]:
     """Return all the places that `units` allows."""
     solid = [block.span for block in solid_blocks(document)]
-    sentences = (sentence.end for sentence in sentence_spans(document.text, language_of(document, language)))
-    ends = {*outside(sentences, solid), *_inner_ends(document)}
+    ends = {*outside(_sentences(document, language).all(), solid), *_inner_ends(document)}
     return without_orphans(document, sorted(ends - {0}))
+
+
+def _sentences(document: Document, language: str) -> SentenceEnds:
+    """Return the ends of sentences; an item of a list is none together with the one before it."""
+    items = [block.span.start for block in document.blocks if block.kind == "item"]
+    return SentenceEnds(document.text, language_of(document, language), items)
 
 
 def _inner_ends(document: Document) -> list[int]:

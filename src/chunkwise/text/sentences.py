@@ -9,13 +9,14 @@ Source: measured on Universal Dependencies PUD; sentencex 47.7 F1 on Korean agai
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Sequence
 from functools import lru_cache
 
 import regex
 import sentencex
 
 from chunkwise.core.types import Span
-from chunkwise.text.graphemes import first_ink, joins
+from chunkwise.text.graphemes import joins
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import BLANK_LINES, last_paragraph
 
@@ -49,6 +50,9 @@ _FUNCTION_WORDS = {
 }
 _SAMPLE = 4096
 
+# White space and the number of an item, at the start of a paragraph.
+_MARK = regex.compile(r"\s*(?:(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s+)?")
+
 # In characters. sentencex takes time that grows with the square of a paragraph that has no blank lines.
 _WINDOW = 1 << 13
 
@@ -74,7 +78,7 @@ def sentence_spans(text: str, language: str = "auto") -> list[Span]:
 
 @lru_cache(maxsize=4)
 def _sentences(text: str, language: str) -> tuple[Span, ...]:
-    ends = sorted({*_ends(text, language), len(text)} - {0})
+    ends = SentenceEnds(text, language).all()
     return tuple(Span(start, end) for start, end in zip([0, *ends], ends, strict=False))
 
 
@@ -92,41 +96,70 @@ def guess_language(text: str) -> str:
 
 
 class SentenceEnds:
-    """The ends of sentences, found in one paragraph after the other, as they are asked for."""
+    """The ends of sentences, found in one paragraph after the other, as they are asked for.
 
-    def __init__(self, text: str, language: str = "auto") -> None:
+    `breaks` are places, in order, where a sentence ends whatever stands there, such as before an item of a list.
+    """
+
+    def __init__(self, text: str, language: str = "auto", breaks: Sequence[int] = ()) -> None:
         self._text = text
         self._language = guess_language(text) if language == "auto" else language
+        self._breaks = breaks
         self._found: dict[int, list[int]] = {}
         self._starts: list[int] = []
 
+    def all(self) -> list[int]:
+        """Return where all sentences end."""
+        ends: list[int] = []
+        while (start := ends[-1] if ends else 0) < len(self._text):
+            ends += self._within(start)
+        return ends
+
     def last(self, lo: int, hi: int) -> int | None:
         """Return the last end of a sentence in `(lo, hi]`."""
-        start = last_paragraph(self._text, lo, hi)
+        start = self._last_paragraph(lo, hi)
         if start == hi:
             return hi
         start = self._window(lo, hi, start)
-        while (ends := self.within(start))[-1] < hi:  # the next window of a long paragraph
+        while (ends := self._within(start))[-1] < hi:  # the next window of a long paragraph
             start = ends[-1]
         index = bisect_right(ends, hi) - 1
         last = ends[index] if index >= 0 else start
         return last if lo < last <= hi else None
 
-    def within(self, start: int) -> list[int]:
+    def _within(self, start: int) -> list[int]:
         """Return the ends of the paragraph that starts at `start`; blank lines belong to its last sentence.
 
         Of a long paragraph, only the sentences of its first window.
         """
         if start not in self._found:
-            gap = BLANK_LINES.search(self._text, start, start + _WINDOW)
-            whole = gap is not None or len(self._text) - start <= _WINDOW
-            stop, after = gap.span() if gap else (min(len(self._text), start + _WINDOW),) * 2
+            stop, after = self._stop(start)
             found = _paragraph_ends(self._text[start:stop], self._language) if stop > start else []
             ends = [start + end for end in found[:-1] if not joins(self._text, start + end)]
             # The last sentence of a window may go on after it.
-            self._found[start] = [*ends, after] if whole or not ends else ends
+            self._found[start] = [*ends, after or stop] if after or not ends else ends
             insort(self._starts, start)
         return self._found[start]
+
+    def _stop(self, start: int) -> tuple[int, int]:
+        """Return where the paragraph that starts at `start` stops, and the next one starts.
+
+        The latter is 0 where it goes on after its first window.
+        """
+        edge = min(len(self._text), start + _WINDOW)
+        index = bisect_right(self._breaks, start)
+        broken = self._breaks[index] if index < len(self._breaks) else edge + 1
+        if (gap := BLANK_LINES.search(self._text, start, min(edge, broken))) is not None:
+            return gap.span()
+        if broken <= edge:
+            return broken, broken
+        return edge, edge if edge == len(self._text) else 0
+
+    def _last_paragraph(self, lo: int, hi: int) -> int | None:
+        """Return the last start of a paragraph in `(lo, hi]`."""
+        index = bisect_right(self._breaks, hi) - 1
+        broken = self._breaks[index] if index >= 0 else 0
+        return last_paragraph(self._text, max(lo, broken), hi) or (broken if broken > lo else None)
 
     def _window(self, lo: int, hi: int, paragraph: int | None) -> int:
         """Return the start of a known window, or of a paragraph, from which windows lead to `hi`.
@@ -138,16 +171,7 @@ class SentenceEnds:
         if paragraph is not None:
             return max(paragraph, known)
         end = self._found[known][-1] if index >= 0 else 0
-        return known if end > lo else last_paragraph(self._text, end, lo) or end
-
-
-def _ends(text: str, language: str) -> list[int]:
-    """Return where all sentences end."""
-    found = SentenceEnds(text, language)
-    ends: list[int] = []
-    while (start := ends[-1] if ends else 0) < len(text):
-        ends += found.within(start)
-    return ends
+        return known if end > lo else self._last_paragraph(end, lo) or end
 
 
 def _paragraph_ends(paragraph: str, language: str) -> list[int]:
@@ -160,8 +184,8 @@ def _paragraph_ends(paragraph: str, language: str) -> list[int]:
     ends = [found["end_index"] for found in sentencex.get_sentence_boundaries(language, plain)]
     if (abbreviated := _ABBREVIATED.get(language)) is not None:
         ends = [end for end in ends if end == len(plain) or not abbreviated.search(plain, max(0, end - 24), end + 1)]
-    ink = first_ink(plain, 0, len(plain))  # white space alone is no sentence
-    return [end for end in ends if end > ink or end == len(plain)] or [len(paragraph)]
+    mark = _MARK.match(plain)  # white space alone is no sentence, nor is "1." before what it counts
+    return [end for end in ends if end == len(plain) or end > (mark.end() if mark else 0)] or [len(paragraph)]
 
 
 def _own_pattern(paragraph: str, language: str) -> regex.Pattern[str] | None:
