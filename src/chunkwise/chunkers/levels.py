@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 import regex
@@ -119,13 +119,14 @@ def heading_ends(document: Document) -> tuple[list[int], list[int]]:
     return [end for end in ends if first_ink(text, end, len(text)) in starts], ends
 
 
-def solid_blocks(document: Document) -> list[Block]:
+@lru_cache(maxsize=4)
+def solid_blocks(document: Document) -> tuple[Block, ...]:
     """Return the outermost blocks that hold no sentences, in order."""
     solid: list[Block] = []
     for block in document.blocks:
         if block.kind in _SOLID and (not solid or block.span.start >= solid[-1].span.end):
             solid.append(block)
-    return solid
+    return tuple(solid)
 
 
 def _closed(document: Document, block: Block) -> Span:
@@ -172,6 +173,7 @@ def _leading(document: Document) -> list[Span]:
     return [block.span for block in document.blocks if block.kind in _LEADING]
 
 
+@lru_cache(maxsize=4)
 def _followed(document: Document) -> Callable[[int], bool]:
     """Return a function that tells whether a place does not part a heading or a header from what is under it."""
     headings = _leading(document)

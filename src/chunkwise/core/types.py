@@ -85,7 +85,7 @@ class Document:
 
     id: str
     text: str
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[Block, ...] = field(default=(), hash=False)  # many: a hash of the text tells enough
     media_type: str = "text/plain"
     source: str = ""
     meta: Meta = field(default_factory=dict, hash=False)

@@ -14,10 +14,19 @@ from chunkwise.text.rulers import TokenRuler
 from chunkwise.text.segments import Ints, columns
 from chunkwise.text.unicode import encodable
 
-# Where these encodings always part a text: a blank after ink (no alternative of the patterns spans it, none
-# looks back), ink after a line feed (o200k ties "/" to it), and an ideograph before a blank or full-width mark.
+# Letters and digits of the commonest scripts: in every version of Unicode they are what they are.
+_WORD = (
+    r"A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"  # Latin
+    r"\u0391-\u03a1\u03a3-\u03c9\u0410-\u044f"  # Greek and Cyrillic
+    r"\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff"  # Japanese and Chinese
+)
+
+# Where these encodings always part a text. No alternative of their patterns looks back, so what follows such a
+# place is split the same without what is before; and none of these places is inside a match: a blank after ink;
+# ink after a line feed (o200k ties "/" to it); a line break or a mark that is no apostrophe after a letter or digit.
 _SYNC = re.compile(
-    r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])|(?<=[\u4e00-\u9fff])(?=[ \u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f])"
+    r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])"
+    rf"|(?<=[{_WORD}])(?=[\r\n.,;:!?)\]}}\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f])"
 )
 
 # Every stage of a recipe measures the same text, so the last few rulers are kept.

@@ -24,8 +24,8 @@ MINILM = "all-MiniLM-L6-v2"
 
 # Words and BERT's pre-tokens never span a blank.
 AT_BLANKS = re.compile(r"(?=[ \t\r\n])|(?<=[ \t\r\n])")
-# A pre-token of the GPT family may begin with a blank, and never has one further on.
-_BEFORE_BLANKS = re.compile(r"(?<=\S)(?=[ \t])")
+# A pre-token of the GPT family may begin with a blank, and never has one further on; nor a mark after a letter.
+_LIKE_GPT = re.compile(r"(?<=\S)(?=[ \t])|(?<=[A-Za-z0-9])(?=[\r\n.,;:!?)\]}])")
 
 # How the GPT family splits a text: GPT-2 (what ByteLevel does by itself), Qwen 2, Llama 3 and cl100k, o200k.
 # Source: the `pre_tokenizer` of their tokenizer.json.
@@ -106,7 +106,7 @@ def sync_of(definition: Mapping[str, Any]) -> re.Pattern[str] | None:
     if (normalizer.get("type"), splitter.get("type")) == ("BertNormalizer", "BertPreTokenizer"):
         return AT_BLANKS
     if _is_local(normalizer) and _splits_like_gpt(splitter):
-        return _BEFORE_BLANKS
+        return _LIKE_GPT
     return None
 
 

@@ -150,8 +150,9 @@ class TokenRuler:
         """Return the last sync point in `[lowest, end]`, or one not far before it."""
         text, sync = self._text, self._sync
         assert sync is not None  # noqa: S101
-        if sync.match(text, end):
-            return end
+        for place in range(end, max(lowest, end - 3), -1):  # what ends a chunk is often a mark or two
+            if sync.match(text, place):
+                return place
         blank = text.rfind(" ", max(lowest, end - _NEAR), end)
         if blank > 0 and not text[blank - 1].isspace():
             return blank

@@ -8,6 +8,7 @@ Source: measured on Universal Dependencies PUD; sentencex 47.7 F1 on Korean agai
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right, insort
 from collections.abc import Sequence
 from functools import lru_cache
@@ -51,21 +52,21 @@ _FUNCTION_WORDS = {
 _SAMPLE = 4096
 
 # White space and the number of an item, at the start of a paragraph.
-_MARK = regex.compile(r"\s*(?:(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s+)?")
+_MARK = re.compile(r"\s*(?:(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s+)?")
 
 # In characters. sentencex takes time that grows with the square of a paragraph that has no blank lines.
-_WINDOW = 1 << 13
+_WINDOW = 1 << 10
 
-# Stops that sentencex takes for ends: after a title or the name of a part, and after a German
-# ordinal ("Am 3. Mai"). Each is looked for at the end of a would-be sentence and the character after it.
-_ABBREVIATED = {
-    "en": regex.compile(
-        r"\b(?:(?:Ms|Mx|Messrs)\.\s+|(?:Eqs?|Vols?|Chs?|Tabs?|Secs?|Nos?|pp?|Arts?)\.\s+(?=[\dIVX]))(?=.?$)"
-    ),
-    "de": regex.compile(
-        r"(?i)\b(?:am|der|die|das|dem|den|des|vom|zum|zur|beim|im|bis|ab|seit|und|jeden|einem)\s+\d{1,2}\.\s+(?=.?$)"
-    ),
-}
+# Stops that sentencex takes for ends: after a title; after the name of a part, before its number; and after a
+# German ordinal ("Am 3. Mai").
+_TITLES = ("Ms.", "Mx.", "Messrs.")
+_PARTS = tuple(
+    f"{part}." for name in ("Eq", "Vol", "Ch", "Tab", "Sec", "No", "Art", "p") for part in (name, name + "s")
+)
+_PARTS += ("pp.",)
+_BEFORE_ORDINAL = {"am", "der", "die", "das", "dem", "den", "des", "vom", "zum", "zur", "beim", "im", "bis", "ab"}
+_BEFORE_ORDINAL |= {"seit", "und", "jeden", "einem"}
+_DOUBTFUL = {"en": (*_TITLES, *_PARTS), "de": tuple(f"{digit}." for digit in range(10))}
 
 
 def sentence_spans(text: str, language: str = "auto") -> list[Span]:
@@ -134,8 +135,11 @@ class SentenceEnds:
         """
         if start not in self._found:
             stop, after = self._stop(start)
-            found = _paragraph_ends(self._text[start:stop], self._language) if stop > start else []
-            ends = [start + end for end in found[:-1] if not joins(self._text, start + end)]
+            paragraph = self._text[start:stop]
+            found = _paragraph_ends(paragraph, self._language) if paragraph else []
+            ends = [start + end for end in found[:-1]]
+            if not paragraph.isascii():
+                ends = [end for end in ends if not joins(self._text, end)]
             # The last sentence of a window may go on after it.
             self._found[start] = [*ends, after or stop] if after or not ends else ends
             insort(self._starts, start)
@@ -182,10 +186,30 @@ def _paragraph_ends(paragraph: str, language: str) -> list[int]:
     # sentencex takes CR LF for a blank line; of the same length, a space and a line feed are none.
     plain = encodable(paragraph).replace("\r\n", " \n").replace("\r", "\n")
     ends = [found["end_index"] for found in sentencex.get_sentence_boundaries(language, plain)]
-    if (abbreviated := _ABBREVIATED.get(language)) is not None:
-        ends = [end for end in ends if end == len(plain) or not abbreviated.search(plain, max(0, end - 24), end + 1)]
-    mark = _MARK.match(plain)  # white space alone is no sentence, nor is "1." before what it counts
-    return [end for end in ends if end == len(plain) or end > (mark.end() if mark else 0)] or [len(paragraph)]
+    if (doubtful := _DOUBTFUL.get(language)) is not None:
+        ends = [end for end in ends if not _before(plain, end).endswith(doubtful) or not _goes_on(plain, end)]
+    least = _mark_end(plain)
+    return [end for end in ends if end > least or end == len(plain)] or [len(paragraph)]
+
+
+def _before(text: str, end: int) -> str:
+    """Return the last words up to `end`."""
+    return text[max(0, end - 24) : end].rstrip()
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell whether a sentence goes on after the doubtful stop before `end`."""
+    words = _before(text, end).split()
+    stop = words[-1].lstrip("([\"'\u201c")
+    if stop[:-1].isdigit():
+        return len(words) > 1 and words[-2].lower() in _BEFORE_ORDINAL and len(stop) < 4
+    return end < len(text) and (stop in _TITLES or (stop in _PARTS and text[end] in "0123456789IVX"))
+
+
+def _mark_end(text: str) -> int:
+    """Return the end of what is no sentence at a paragraph's start: white space, and "1." before what it counts."""
+    mark = _MARK.match(text)
+    return mark.end() if mark else 0
 
 
 def _own_pattern(paragraph: str, language: str) -> regex.Pattern[str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import regex
 
@@ -27,6 +28,9 @@ _CLAUSE = regex.compile(r"[,;:)\]\u2013\u2014]\s+(?=\S)|[，；：、）】」�
 # `re` looks for fast, and what repeats is possessive, so that it keeps no way back.
 _BREAK = r"[\r\n](?:(?<=\r)\n)?+"
 BLANK_LINES = re.compile(rf"{_BREAK}(?:[^\S\r\n]*+{_BREAK})++")
+
+# White space in a blank line.
+_OTHER_GAP = re.compile(r"\n[^\S\n]+\n")
 
 # How far below a range what ends in it may start, such as the white space of a blank line.
 _MARGIN = 32
@@ -66,11 +70,17 @@ def last_paragraph(text: str, lo: int, hi: int) -> int | None:
     bottom = max(lo - _MARGIN, 0)
     gap = text.rfind("\n\n", bottom, hi)
     last = gap + 2 if gap >= 0 else 0
-    # Blank lines of another kind may come later: with white space in them, or with carriage returns.
-    if text.find("\n", last, hi) >= 0 or text.find("\r", last, hi) >= 0:
+    # Blank lines of another kind may come later.
+    if _has_other_gaps(text):
         for match in BLANK_LINES.finditer(text, max(last - 1, bottom), hi):
             last = match.end()
     return last if last > lo else None
+
+
+@lru_cache(maxsize=4)
+def _has_other_gaps(text: str) -> bool:
+    """Tell whether any blank line is not a bare line feed after another."""
+    return "\r" in text or _OTHER_GAP.search(text) is not None
 
 
 def last_line(text: str, lo: int, hi: int) -> int | None:
