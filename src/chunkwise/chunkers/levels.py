@@ -40,6 +40,8 @@ def among(places: Iterable[int]) -> list[Level]:
 
 def page_ends(document: Document) -> list[int]:
     """Return the places after form feeds, but for those in the middle of a row or a line of code."""
+    if "\f" not in document.text:
+        return []
     ends = [match.end() for match in _PAGE.finditer(document.text)]
     return outside(ends, [block.span for block in solid_blocks(document)])
 
@@ -61,7 +63,7 @@ def units(document: Document, language: str) -> Level:
     None after a heading or a table's header, which belong to what follows them.
     Cost: sentences and lines are looked for only around the places that are asked for.
     """
-    sentences = _sentences(document, language)
+    sentences = SentenceEnds(document.text, language_of(document, language))
     zones = [(block.kind, *_closed(document, block)) for block in solid_blocks(document)]
     if not zones:
         return sentences.last
@@ -90,14 +92,8 @@ def units(document: Document, language: str) -> Level:
 def unit_ends(document: Document, language: str) -> list[int]:
     """Return all the places that `units` allows."""
     solid = [block.span for block in solid_blocks(document)]
-    ends = {*outside(_sentences(document, language).all(), solid), *_inner_ends(document)}
+    ends = {*outside(SentenceEnds(document.text, language_of(document, language)).all(), solid), *_inner_ends(document)}
     return without_orphans(document, sorted(ends - {0}))
-
-
-def _sentences(document: Document, language: str) -> SentenceEnds:
-    """Return the ends of sentences; an item of a list is none together with the one before it."""
-    items = [block.span.start for block in document.blocks if block.kind == "item"]
-    return SentenceEnds(document.text, language_of(document, language), items)
 
 
 def _inner_ends(document: Document) -> list[int]:

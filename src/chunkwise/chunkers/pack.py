@@ -173,6 +173,8 @@ class Packer:
             return ink
         blank = self.text[start:ink]
         line = start + max(blank.rfind("\n"), blank.rfind("\r")) + 1
+        if line == ink:
+            return ink
         # An indent so deep that nothing fits beside it is given up.
         needed = self.ruler.count(line, graphemes.ceiling(self.text, ink))
         return line if needed <= self.room - self.reserve(line) else ink

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right, insort
-from collections.abc import Sequence
+from collections import Counter
 from functools import lru_cache
 
 import regex
@@ -19,7 +19,7 @@ import sentencex
 from chunkwise.core.types import Span
 from chunkwise.text.graphemes import joins
 from chunkwise.text.unicode import encodable
-from chunkwise.text.words import BLANK_LINES, last_paragraph
+from chunkwise.text.words import PARAGRAPH_END, last_item
 
 _TERMINATOR = regex.compile(
     r"[.!?\u2026\u203c\u2047-\u2049]+[\"'\u2019\u201d)\]\u300d\u300f]*(?=\s)\s+"
@@ -54,8 +54,9 @@ _SAMPLE = 4096
 # White space and the number of an item, at the start of a paragraph.
 _MARK = re.compile(r"\s*(?:(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s+)?")
 
-# In characters. sentencex takes time that grows with the square of a paragraph that has no blank lines.
-_WINDOW = 1 << 10
+# In characters: how much of a long paragraph is looked at, and how much where no sentence ends in that.
+# sentencex takes time that grows with the square of a paragraph that has no blank lines.
+_WINDOW, _LONGEST = 1 << 10, 1 << 13
 
 # Stops that sentencex takes for ends: after a title; after the name of a part, before its number; and after a
 # German ordinal ("Am 3. Mai").
@@ -89,24 +90,21 @@ def guess_language(text: str) -> str:
     for language, script in _SCRIPTS.items() if not sample.isascii() else ():
         if len(script.findall(sample)) * 3 > len(sample):
             return language
-    words = sample.lower().split()
-    hits = {language: sum(word in known for word in words) for language, known in _FUNCTION_WORDS.items()}
+    words = Counter(sample.lower().split())
+    hits = {language: sum(words[word] for word in known) for language, known in _FUNCTION_WORDS.items()}
     best = max(hits, key=lambda language: hits[language])
     # One foreign word is a quotation, two different ones are a language.
     return best if hits[best] > hits["en"] and len(_FUNCTION_WORDS[best].intersection(words)) > 1 else "en"
 
 
 class SentenceEnds:
-    """The ends of sentences, found in one paragraph after the other, as they are asked for.
+    """The ends of sentences, found in one paragraph or item of a list after the other, as they are asked for."""
 
-    `breaks` are places, in order, where a sentence ends whatever stands there, such as before an item of a list.
-    """
-
-    def __init__(self, text: str, language: str = "auto", breaks: Sequence[int] = ()) -> None:
+    def __init__(self, text: str, language: str = "auto") -> None:
         self._text = text
         self._language = guess_language(text) if language == "auto" else language
-        self._breaks = breaks
         self._found: dict[int, list[int]] = {}
+        self._edges: set[int] = set()
         self._starts: list[int] = []
 
     def all(self) -> list[int]:
@@ -114,11 +112,17 @@ class SentenceEnds:
         ends: list[int] = []
         while (start := ends[-1] if ends else 0) < len(self._text):
             ends += self._within(start)
-        return ends
+        return [end for end in ends if end not in self._edges]
 
     def last(self, lo: int, hi: int) -> int | None:
         """Return the last end of a sentence in `(lo, hi]`."""
-        start = self._last_paragraph(lo, hi)
+        while (place := self._last(lo, hi)) is not None and place in self._edges:
+            hi = place - 1
+        return place
+
+    def _last(self, lo: int, hi: int) -> int | None:
+        """Return the last end of a sentence in `(lo, hi]`, or the last edge of a window in a longer one."""
+        start = last_item(self._text, lo, hi)
         if start == hi:
             return hi
         start = self._window(lo, hi, start)
@@ -131,39 +135,34 @@ class SentenceEnds:
     def _within(self, start: int) -> list[int]:
         """Return the ends of the paragraph that starts at `start`; blank lines belong to its last sentence.
 
-        Of a long paragraph, only the sentences of its first window.
+        Of a long paragraph, only the sentences of its first window, or an edge where one has no end in it.
         """
         if start not in self._found:
-            stop, after = self._stop(start)
-            paragraph = self._text[start:stop]
-            found = _paragraph_ends(paragraph, self._language) if paragraph else []
-            ends = [start + end for end in found[:-1]]
-            if not paragraph.isascii():
-                ends = [end for end in ends if not joins(self._text, end)]
-            # The last sentence of a window may go on after it.
-            self._found[start] = [*ends, after or stop] if after or not ends else ends
+            self._found[start] = self._ends(start, _WINDOW) or self._ends(start, _LONGEST) or [start + _LONGEST]
+            if self._found[start] == [start + _LONGEST]:
+                self._edges.add(start + _LONGEST)
             insort(self._starts, start)
         return self._found[start]
 
-    def _stop(self, start: int) -> tuple[int, int]:
+    def _ends(self, start: int, width: int) -> list[int]:
+        """Return the ends in the window at `start`, without that of a sentence that may go on after it."""
+        stop, after = self._stop(start, width)
+        paragraph = self._text[start:stop]
+        found = _paragraph_ends(paragraph, self._language) if paragraph else []
+        ends = [start + end for end in found[:-1]]
+        if not paragraph.isascii():
+            ends = [end for end in ends if not joins(self._text, end)]
+        return [*ends, after] if after else ends
+
+    def _stop(self, start: int, width: int) -> tuple[int, int]:
         """Return where the paragraph that starts at `start` stops, and the next one starts.
 
-        The latter is 0 where it goes on after its first window.
+        The latter is 0 where the paragraph goes on after its first window.
         """
-        edge = min(len(self._text), start + _WINDOW)
-        index = bisect_right(self._breaks, start)
-        broken = self._breaks[index] if index < len(self._breaks) else edge + 1
-        if (gap := BLANK_LINES.search(self._text, start, min(edge, broken))) is not None:
+        edge = min(len(self._text), start + width)
+        if (gap := PARAGRAPH_END.search(self._text, start, edge)) is not None:
             return gap.span()
-        if broken <= edge:
-            return broken, broken
         return edge, edge if edge == len(self._text) else 0
-
-    def _last_paragraph(self, lo: int, hi: int) -> int | None:
-        """Return the last start of a paragraph in `(lo, hi]`."""
-        index = bisect_right(self._breaks, hi) - 1
-        broken = self._breaks[index] if index >= 0 else 0
-        return last_paragraph(self._text, max(lo, broken), hi) or (broken if broken > lo else None)
 
     def _window(self, lo: int, hi: int, paragraph: int | None) -> int:
         """Return the start of a known window, or of a paragraph, from which windows lead to `hi`.
@@ -175,7 +174,7 @@ class SentenceEnds:
         if paragraph is not None:
             return max(paragraph, known)
         end = self._found[known][-1] if index >= 0 else 0
-        return known if end > lo else self._last_paragraph(end, lo) or end
+        return known if end > lo else last_item(self._text, end, lo) or end
 
 
 def _paragraph_ends(paragraph: str, language: str) -> list[int]:

@@ -29,10 +29,14 @@ _CLAUSE = regex.compile(r"[,;:)\]\u2013\u2014]\s+(?=\S)|[，；：、）】」�
 _BREAK = r"[\r\n](?:(?<=\r)\n)?+"
 BLANK_LINES = re.compile(rf"{_BREAK}(?:[^\S\r\n]*+{_BREAK})++")
 
-# White space in a blank line.
-_OTHER_GAP = re.compile(r"\n[^\S\n]+\n")
+# The end of a paragraph or an item: blank lines, or a line break before the mark of a list's item.
+PARAGRAPH_END = re.compile(
+    rf"{_BREAK}(?:(?:[^\S\r\n]*+{_BREAK})++|(?=[ \t]*+(?:[-*+\u2022\u2013]|\d{{1,3}}[.)])[ \t]))"
+)
+# Blank lines in a text without carriage returns: it begins with one character, which is looked for faster yet.
+_FED_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
 
-# How far below a range what ends in it may start, such as the white space of a blank line.
+# How far below a range what ends in it may start, and how far above it what follows is looked at.
 _MARGIN = 32
 
 # How long a stretch of text is at least that is counted by itself; and a place where it may end.
@@ -71,22 +75,26 @@ def last_paragraph(text: str, lo: int, hi: int) -> int | None:
     gap = text.rfind("\n\n", bottom, hi)
     last = gap + 2 if gap >= 0 else 0
     # Blank lines of another kind may come later.
-    if _has_other_gaps(text):
-        for match in BLANK_LINES.finditer(text, max(last - 1, bottom), hi):
-            last = match.end()
+    pattern = BLANK_LINES if _has_returns(text) else _FED_LINES
+    for match in pattern.finditer(text, max(last - 1, bottom), hi):
+        last = match.end()
     return last if last > lo else None
 
 
 @lru_cache(maxsize=4)
-def _has_other_gaps(text: str) -> bool:
-    """Tell whether any blank line is not a bare line feed after another."""
-    return "\r" in text or _OTHER_GAP.search(text) is not None
+def _has_returns(text: str) -> bool:
+    return "\r" in text
 
 
 def last_line(text: str, lo: int, hi: int) -> int | None:
     """Return the last line start in `(lo, hi]`."""
     last = max(text.rfind("\n", lo, hi), text.rfind("\r", lo, hi)) + 1
     return last if last > lo else None
+
+
+def last_item(text: str, lo: int, hi: int) -> int | None:
+    """Return the last place in `(lo, hi]` where a paragraph or a list's item ends."""
+    return _last(PARAGRAPH_END, text, lo, hi)
 
 
 def last_clause(text: str, lo: int, hi: int) -> int | None:
@@ -105,14 +113,14 @@ def next_word(text: str, position: int, end: int) -> int | None:
     return match.start() if match and match.start() < end else None
 
 
-def _last(pattern: regex.Pattern[str], text: str, lo: int, hi: int) -> int | None:
+def _last(pattern: regex.Pattern[str] | re.Pattern[str], text: str, lo: int, hi: int) -> int | None:
     """Search `(lo, hi]` from its end in windows that double, so that a hit nearby costs little."""
     width = 64
     top = hi
     while top > lo:
         bottom = max(lo, top - width)
         # The window reaches a little below, for punctuation whose white space lies above.
-        window = max(0, bottom - _MARGIN), min(len(text), hi + 1)
+        window = max(0, bottom - _MARGIN), min(len(text), hi + _MARGIN)
         found: list[int] = [match.end() for match in pattern.finditer(text, *window)]
         inside = [end for end in found if bottom < end <= hi]
         if inside:

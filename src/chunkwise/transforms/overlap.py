@@ -47,10 +47,10 @@ class Overlap:
             return
         if self.ratio is not None and self.ratio >= 1:
             raise RecipeError(f"overlap: ratio={self.ratio} must be less than 1; try ratio=0.15")
-        if self._tokens(budget) >= budget.room:
+        if self.most(budget) >= budget.room:
             special = "" if budget.room == budget.size else f" (of {budget.size}, the rest are special tokens)"
             raise RecipeError(
-                f"overlap: tokens={self._tokens(budget)} must be less than size={budget.room}{special}; "
+                f"overlap: tokens={self.most(budget)} must be less than size={budget.room}{special}; "
                 f"try tokens={max(1, budget.room * 15 // 100)}, which is 15 %"
             )
 
@@ -75,24 +75,35 @@ class Overlap:
             first = begin(body.start) if len(chunk.spans) == 1 else body.start
             if first < least:
                 first = next_word(document.text, least, body.start) or body.start
-            extended = _within(chunk, document.text, ruler, budget, min(first, body.start))
-            repeated = body.start - extended.body.start
-            yield replace(extended, pages=places.pages(extended.body), meta={**chunk.meta, "overlap": repeated})
-            least = extended.body.start + 1
+            extended, n_tokens = _within(chunk, document.text, ruler, budget, min(first, body.start))
+            repeated = {"overlap": body.start - extended.start}
+            if extended == body:
+                yield replace(chunk, meta={**chunk.meta, **repeated})
+            else:
+                yield replace(
+                    chunk,
+                    spans=(extended,),
+                    text=extended.slice(document.text),
+                    token_count=n_tokens,
+                    pages=places.pages(extended),
+                    meta={**chunk.meta, **repeated},
+                )
+            least = extended.start + 1
 
-    def _tokens(self, budget: Budget) -> int:
+    def most(self, budget: Budget) -> int:
+        """Return how many tokens may be repeated."""
+        if self.sentences is not None:
+            return max(1, int(budget.room * _MOST_FOR_SENTENCES))
         return self.tokens if self.tokens is not None else int(budget.size * (self.ratio or 0))
 
-    def reach(self, document: Document, budget: Budget, ruler: Ruler) -> Callable[[int], int]:
-        """Return a function from a chunk's start to the earliest place that its overlap may begin at."""
+    def reach(self, document: Document, ruler: Ruler, most: int) -> Callable[[int], int]:
+        """Return a function from a chunk's start to about the earliest place that its overlap may begin at."""
         if self.sentences is None:
-            tokens = self._tokens(budget)
-            return lambda start: _back(ruler, start, tokens)
-        count, most = self.sentences, max(1, int(budget.room * _MOST_FOR_SENTENCES))
-        ends = units(document, "auto")
+            return lambda start: ruler.fit_back(start, most)
+        count, ends = self.sentences, units(document, "auto")
 
         def reach(start: int) -> int:
-            earliest, first = _back(ruler, start, most), start
+            earliest, first = ruler.fit_back(start, most), start
             for _ in range(count):
                 end = ends(earliest - 1, first - 1)
                 if end is None:
@@ -103,46 +114,38 @@ class Overlap:
         return reach
 
 
-def _back(ruler: Ruler, end: int, tokens: int) -> int:
-    """Return the start of at most so many tokens before `end`."""
-    budget = tokens
-    while budget > 0:
-        start = ruler.fit_back(end, budget)
-        excess = ruler.count(start, end) - tokens if start < end else 0
-        if excess <= 0:
-            return start
-        budget -= excess
-    return end
-
-
 # The chunker asks first what to leave free, and the transform then does it: for the same starts.
 @lru_cache(maxsize=2)
 def _begins(overlap: Overlap, document: Document, budget: Budget) -> Callable[[int], int]:
     """Return a function from a chunk's start to where the text that it repeats begins."""
-    text = document.text
-    reach = overlap.reach(document, budget, budget.tokenizer.measure(text))
+    text, ruler = document.text, budget.tokenizer.measure(document.text)
+    most = overlap.most(budget)
+    reach = overlap.reach(document, ruler, most)
     floors = _floors(document)
 
     @lru_cache(maxsize=16)
     def begin(start: int) -> int:
-        earliest = first_ink(text, max(reach(start), floors(start)), start)
-        if earliest >= start or earliest == floors(start):
-            return earliest
-        word = next_word(text, earliest, start)
-        return word if word is not None else graphemes.following(text, earliest, start)
+        floor = floors(start)
+        first = first_ink(text, max(reach(start), floor), start)
+        if first < start and first != floor:
+            word = next_word(text, first, start)
+            first = word if word is not None else graphemes.following(text, first, start)
+        while first < start and ruler.count(first, start) > most:
+            first = next_word(text, first + 1, start) or start
+        return first
 
     return begin
 
 
-def _within(chunk: Chunk, text: str, ruler: Ruler, budget: Budget, first: int) -> Chunk:
-    """Return the chunk with its text begun at `first`, or as soon after as the budget allows."""
+def _within(chunk: Chunk, text: str, ruler: Ruler, budget: Budget, first: int) -> tuple[Span, int]:
+    """Return the chunk's span begun at `first`, or as soon after as the budget allows, and its tokens."""
     body = chunk.body
     while first < body.start:
         count = ruler.count(first, body.end, before=chunk.context) + budget.tokenizer.n_special
         if count <= budget.size and not text[first].isspace():
-            return replace(chunk, spans=(Span(first, body.end),), text=text[first : body.end], token_count=count)
+            return Span(first, body.end), count
         first = next_word(text, first + 1, body.start) or body.start
-    return chunk
+    return body, chunk.token_count
 
 
 def _floors(document: Document) -> Callable[[int], int]:
