@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 import regex
 
-from chunkwise.core.types import Block, Document, Span
+from chunkwise.core.outline import outline
+from chunkwise.core.types import Block, BlockKind, Document, Span
 from chunkwise.text.graphemes import first_ink
 from chunkwise.text.sentences import SentenceEnds
 from chunkwise.text.words import BLANK_LINES, last_clause, last_line, last_paragraph, last_word, line_spans
@@ -18,10 +19,7 @@ Level: TypeAlias = Callable[[int, int], int | None]
 """`level(lo, hi)` returns the last place in `(lo, hi]` where this level allows a cut, or None."""
 
 # Blocks in which a full stop ends no sentence: their rows and lines are the units.
-_SOLID = ("code", "table", "html", "front_matter", "heading")
-
-# Blocks that say what the one after them is.
-_LEADING = ("heading", "header")
+_SOLID: tuple[BlockKind, ...] = ("code", "table", "html", "front_matter", "heading")
 
 _LANGUAGE_CODE = regex.compile(r"(?P<code>[A-Za-z]{2})(?:[-_]\w+)*")
 _PAGE = regex.compile("\f")
@@ -64,11 +62,15 @@ def units(document: Document, language: str) -> Level:
     Cost: sentences and lines are looked for only around the places that are asked for.
     """
     sentences = SentenceEnds(document.text, language_of(document, language))
-    zones = [(block.kind, *_closed(document, block)) for block in solid_blocks(document)]
+    bodies = {heading.start: body for heading, body in _leading(document)}
+    zones = [  # where no sentence ends; that of a heading reaches into the text under it
+        (block.kind, block.span.start, bodies[block.span.start] + 1 if block.kind == "heading" else block.span.end)
+        for block in solid_blocks(document)
+    ]
     if not zones:
         return sentences.last
     starts = [start for _, start, _ in zones]
-    rows = among(without_orphans(document, (block.span.start for block in document.blocks if block.kind == "row")))
+    rows = among(without_orphans(document, (row.span.start for row in outline(document).blocks("row"))))
     lines: list[Level] = [partial(last_line, document.text)]
     inner: dict[str, list[Level]] = {"code": lines, "html": lines, "table": rows}
 
@@ -98,7 +100,7 @@ def unit_ends(document: Document, language: str) -> list[int]:
 
 def _inner_ends(document: Document) -> list[int]:
     """Return where rows and lines of code and HTML start."""
-    rows = [block.span.start for block in document.blocks if block.kind == "row"]
+    rows = [row.span.start for row in outline(document).blocks("row")]
     coded = [block.span for block in solid_blocks(document) if block.kind in ("code", "html")]
     lines = [line.start for span in coded for line in line_spans(document.text, *span)]
     return sorted({*rows, *lines} - {0})
@@ -109,27 +111,19 @@ def heading_ends(document: Document) -> tuple[list[int], list[int]]:
 
     First those before another heading, so that the innermost stays with the text; then all.
     """
-    text, headings = document.text, _leading(document)
-    ends = [heading.end for heading in headings]
-    starts = {heading.start for heading in headings}
-    return [end for end in ends if first_ink(text, end, len(text)) in starts], ends
+    starts = {heading.start for heading, _ in _leading(document)}
+    ends = [heading.end for heading, _ in _leading(document)]
+    return [heading.end for heading, body in _leading(document) if body in starts], ends
 
 
 @lru_cache(maxsize=4)
 def solid_blocks(document: Document) -> tuple[Block, ...]:
     """Return the outermost blocks that hold no sentences, in order."""
     solid: list[Block] = []
-    for block in document.blocks:
-        if block.kind in _SOLID and (not solid or block.span.start >= solid[-1].span.end):
+    for block in outline(document).blocks(*_SOLID):
+        if not solid or block.span.start >= solid[-1].span.end:
             solid.append(block)
     return tuple(solid)
-
-
-def _closed(document: Document, block: Block) -> Span:
-    """Return a block between whose ends no sentence ends; a heading's reaches into the text under it."""
-    if block.kind != "heading":
-        return block.span
-    return Span(block.span.start, first_ink(document.text, block.span.end, len(document.text)) + 1)
 
 
 def where(level: Level, allowed: Callable[[int], bool]) -> Level:
@@ -164,28 +158,29 @@ def not_inside(spans: Sequence[Span]) -> Callable[[int], bool]:
     return allowed
 
 
-def _leading(document: Document) -> list[Span]:
-    """Return the headings of sections and of tables."""
-    return [block.span for block in document.blocks if block.kind in _LEADING]
+@lru_cache(maxsize=4)
+def _leading(document: Document) -> tuple[tuple[Span, int], ...]:
+    """Return the headings of sections and of tables, each with where the text under it starts."""
+    text, headings = document.text, outline(document).blocks("heading", "header")
+    return tuple((heading.span, first_ink(text, heading.span.end, len(text))) for heading in headings)
 
 
 @lru_cache(maxsize=4)
 def _followed(document: Document) -> Callable[[int], bool]:
     """Return a function that tells whether a place does not part a heading or a header from what is under it."""
-    headings = _leading(document)
-    starts = [heading.start for heading in headings]
-    bodies = [first_ink(document.text, heading.end, len(document.text)) for heading in headings]
+    leading = _leading(document)
+    starts = [heading.start for heading, _ in leading]
 
     def allowed(place: int) -> bool:
         index = bisect_left(starts, place) - 1
-        return index < 0 or not headings[index].end <= place <= bodies[index]
+        return index < 0 or not leading[index][0].end <= place <= leading[index][1]
 
     return allowed
 
 
 def in_code(document: Document) -> Callable[[int], bool]:
     """Return a function that tells whether a position lies in code, where an indent has a meaning."""
-    spans = [block.span for block in document.blocks if block.kind == "code"]
+    spans = [block.span for block in outline(document).blocks("code")]
     starts = [span.start for span in spans]
 
     def inside(position: int) -> bool:

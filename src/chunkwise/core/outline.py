@@ -5,29 +5,33 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
-from chunkwise.core.types import Block, Document, Drop, Span
+from chunkwise.core.types import Block, BlockKind, Document, Drop, Span
 
 
 class Outline:
-    """The headings and pages of one document, looked up by offset in O(log n)."""
+    """The blocks of one document by kind, and its headings and pages, looked up by offset in O(log n)."""
 
     def __init__(self, document: Document) -> None:
         self._text = document.text
-        self.headings = [
-            # A heading inside a quote or a list heads nothing outside it.
-            block
-            for block in document.blocks
-            if block.kind == "heading" and block.parent < 0
-        ]
+        self._kinds: dict[str, list[Block]] = {}
+        for block in document.blocks:
+            self._kinds.setdefault(block.kind, []).append(block)
+        # A heading inside a quote or a list heads nothing outside it.
+        self.headings = [block for block in self.blocks("heading") if block.parent < 0]
         self._starts = [heading.span.start for heading in self.headings]
         self._paths: list[tuple[Block, ...]] = []
         path: tuple[Block, ...] = ()
         for heading in self.headings:
             path = (*(above for above in path if above.level < heading.level), heading)
             self._paths.append(path)
-        self._pages = [block for block in document.blocks if block.kind == "page"]
+        self._pages = self.blocks("page")
         self._page_starts = [page.span.start for page in self._pages]
         self._page_ends = [page.span.end for page in self._pages]
+
+    def blocks(self, *kinds: BlockKind) -> list[Block]:
+        """Return the blocks of these kinds, in document order; the outer one first of two that start together."""
+        found = [block for kind in kinds for block in self._kinds.get(kind, ())]
+        return sorted(found, key=lambda block: (block.span.start, -block.span.end)) if len(kinds) > 1 else found
 
     def path(self, offset: int) -> tuple[Block, ...]:
         """Return the headings over `offset`, outermost first. A heading stands under itself."""
@@ -73,9 +77,8 @@ def outline(document: Document) -> Outline:
 
 def front_matter(document: Document) -> list[Drop]:
     """Return the front matter, which is metadata and belongs in no chunk."""
-    return [
-        Drop(block.span, "front matter, kept as metadata") for block in document.blocks if block.kind == "front_matter"
-    ]
+    found = outline(document).blocks("front_matter")
+    return [Drop(block.span, "front matter, kept as metadata") for block in found]
 
 
 def body(document: Document) -> Span:
