@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chunkwise.core.types import Block, Chunk, Document, Hit, Query, Source, Span
     from chunkwise.pipeline import Index, chunk, parse
     from chunkwise.readers.read import read, read_folder, read_text
-    from chunkwise.text.tokens import tokenizer
+    from chunkwise.text.tokens import custom_tokenizer, tokenizer
 
 __version__ = "0.1.0"
 
@@ -38,6 +38,7 @@ _PLACES = {
     "Span": "core.types",
     "StoreError": "core.errors",
     "chunk": "pipeline",
+    "custom_tokenizer": "text.tokens",
     "parse": "pipeline",
     "read": "readers.read",
     "read_folder": "readers.read",
@@ -61,6 +62,7 @@ __all__ = [
     "Span",
     "StoreError",
     "chunk",
+    "custom_tokenizer",
     "parse",
     "read",
     "read_folder",

@@ -23,8 +23,8 @@ from chunkwise.core.spans import gaps, join
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.pipeline import chunker
 from chunkwise.readers.read import read_text
-from chunkwise.text.rulers import TokenRuler
 from chunkwise.text.huggingface import MINILM
+from chunkwise.text.rulers import TokenRuler
 
 ROOT = Path(__file__).parents[2]
 _FILE = Path("cases", "public-bugs.jsonl")
@@ -35,7 +35,7 @@ _STRATEGIES = {
     "fixed": "fixed",
     "json": "structural",
     "markdown": "structural",
-    "paragraph": "recursive",
+    "paragraph": "paragraphs",
     "recursive": "recursive",
     "sentence": "sentences",
     "table": "structural",
@@ -59,8 +59,6 @@ _UNSAID = {
     "offsets": "chunks always have them",
     "page_sep": "a form feed parts pages",
     "rows": "the test gives a size that holds as many",
-    "separator": "a blank line is the coarsest boundary of `recursive`",
-    "separators": "white space is among the boundaries of `recursive`; below them all stands the grapheme",
     "strip_headings": "headings are never stripped",
     "timeout_s": "the work is counted, not timed",
 }
@@ -195,8 +193,10 @@ def recipe(params: Mapping[str, Any]) -> str:
         options["tokenizer"] = _TOKENIZERS[given.pop("tokenizer")]
     if "lang" in given:
         options["language"] = given.pop("lang")
-    if params["strategy"] == "paragraph":
-        options["fill"] = 0
+    own = given.pop("separators", None) or ([given.pop("separator")] if "separator" in given else [])
+    if own:  # cutting at one's own separators is what `recursive` does
+        strategy, options["separators"], options["regex"] = "recursive", own, given.pop("separator_regex", False)
+        options["tokenizer"] = options.pop("unit", options.get("tokenizer", MINILM))
     stages = [f"{strategy}({_arguments(options)})"]
     if overlap := given.pop("overlap", 0):
         stages.append(f"overlap({'ratio' if isinstance(overlap, float) else 'tokens'}={overlap})")

@@ -169,6 +169,8 @@ TESTS: dict[str, reported.Test] = {
     "B057": holds(covered, has("Max 40 seats.")),
     "B058": holds(exact, has("\tcc main.c"), has("10\u00a0000")),
     "B060": holds(lambda run: "First paragraph.\n\nSecond paragraph." in run.texts[0]),
+    "B061": holds(exact, covered, within, lambda run: "\\s" not in run.joined),
+    "B062": holds(exact, whole, lambda run: "(?=" not in run.joined),
     "B063": holds(starts_with_no(".")),
     "B064": holds(starts_with_no("。")),
     "B065": holds(whole),
@@ -214,6 +216,7 @@ TESTS: dict[str, reported.Test] = {
     "B139": holds(within, starts_with_no(*map(chr, (0x0E31, *range(0x0E34, 0x0E3B), *range(0x0E47, 0x0E4F))))),
     "B140": blank_texts_give_no_chunks,
     "B145": holds(lambda run: [text.split() for text in run.texts] == [["a", "b"], ["c", "d"], ["e"]]),
+    "B147": holds(lambda run: run.texts[0] == "alpha beta", covered),
     "B150": ids_are_the_same_in_every_process,
     "B151": holds(distinct, lambda run: len(run.chunks) == 3),
     "B152": metadata_costs_nothing,
@@ -226,8 +229,6 @@ WAITING: dict[str, tuple[int, str]] = {
     "B023": (6, "about the semantic strategy"),
     "B024": (6, "about the semantic strategy"),
     "B026": (6, "about what the semantic strategy hands to an encoder"),
-    "B061": (3, "separators that are regular expressions"),
-    "B062": (3, "separators that are regular expressions"),
     "B077": (5, "cleaning"),
     "B079": (5, "the HTML reader"),
     "B096": (4, "fences that are continued in the next chunk"),
@@ -248,7 +249,6 @@ WAITING: dict[str, tuple[int, str]] = {
     "B141": (6, "about the semantic strategy"),
     "B142": (6, "about the semantic strategy"),
     "B143": (6, "about the semantic strategy"),
-    "B147": (3, "separators that are regular expressions"),
     "B148": (4, "the hierarchical strategy"),
     "B149": (4, "the hierarchical strategy and its retriever"),
 }
@@ -262,7 +262,7 @@ def test_a_reported_bug_does_not_happen_here(id: str) -> None:
 def test_every_case_is_tested_or_waits() -> None:
     assert set(reported.load()) == TESTS.keys() | WAITING.keys()
     assert not TESTS.keys() & WAITING.keys()
-    assert {issue for issue, _ in WAITING.values()} <= {3, 4, 5, 6}
+    assert {issue for issue, _ in WAITING.values()} <= {4, 5, 6}
 
 
 @pytest.mark.parametrize("id", [*TESTS, *WAITING])
@@ -366,6 +366,14 @@ SIBLINGS: dict[str, Callable[[], None]] = {
         "structural(size=40)",
         at_line_ends,
         media_type=MD,
+    ),
+    "separators-that-are-dropped": sibling(
+        ";; a;b ;c;;", "recursive(size=2, tokenizer='characters', separators=[';'], keep='none')", gives("a", "b", "c")
+    ),
+    "separators-that-match-nothing": sibling(
+        "One1Two2Three",
+        "recursive(size=5, tokenizer='characters', separators=[r'(?<=\\d)'], regex=True)",
+        gives("One1", "Two2", "Three"),
     ),
     "empty-but-for-front-matter": nothing_but_front_matter,
     "empty-but-for-odd-white-space": nothing_but_odd_white_space,

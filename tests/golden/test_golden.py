@@ -20,7 +20,10 @@ RECIPES = {
     "structural": "structural(size=60) | context(headings=True)",
     "structural-min-size": "structural(size=100, min_size=40)",
     "structural-overlap": "structural(size=60) | overlap(sentences=1) | context(headings=True)",
+    "structural-even": "structural(size=60, balance=True)",
     "recursive": "recursive(size=60)",
+    "recursive-separators": r"recursive(size=60, separators=[r'\s*[;:]\s+', r'\.\s+'], regex=True, keep='none')",
+    "paragraphs": "paragraphs(size=60)",
     "sentences": "sentences(size=60, max_sentences=2)",
     "fixed": "fixed(size=60)",
 }

@@ -14,9 +14,10 @@ from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk, chunker
 from chunkwise.testing import check_chunker, check_locality
+from chunkwise.text.tokens import custom_tokenizer
 from laws.strategies import document, documents, texts
 
-TOKENIZERS = ["characters", "words", "cl100k_base", "all-MiniLM-L6-v2"]
+TOKENIZERS = ["characters", "bytes", "words", "cl100k_base", "o200k_base", "all-MiniLM-L6-v2", "letters"]
 PIPES = [
     "",
     " | overlap(sentences=1)",
@@ -26,6 +27,28 @@ PIPES = [
     " | context(headings=True) | overlap(sentences=2)",
 ]
 EXAMPLES = int(os.environ.get("CHUNKWISE_LAW_EXAMPLES", "60"))
+
+EVEN = ["recursive(size=40, balance=True)", "sentences(size=40, balance=True)"]
+
+
+def letters(text: str) -> int:
+    """A counter that no shortcut fits: it counts nothing for a blank or a mark."""
+    return sum(map(str.isalpha, text))
+
+
+custom_tokenizer("letters", letters)
+
+separators = st.sampled_from(
+    [
+        r"separators=['\n\n', '\n', ' ']",
+        r"separators=['. ', ',']",
+        r"separators=['e']",
+        r"separators=[r'\s*[;,.]\s*'], regex=True",
+        r"separators=[r'(?=[A-Z])', r'\b'], regex=True",
+        r"separators=[r'\n{2,}', ' '], regex=True",
+        r"separators=['.'], regex=True",
+    ]
+)
 
 # Overlap in tokens must leave room, so the smallest sizes are drawn without a large one.
 sizes = st.one_of(st.integers(5, 12), st.integers(13, 60), st.sampled_from([128, 200]))
@@ -39,7 +62,25 @@ def test_every_composition_obeys_the_laws(name: str, pipe: str, document: Docume
     check_chunker(chunker(f"{name}(size={size}){pipe}", tokenizer=tokenizer), document)
 
 
-@pytest.mark.parametrize("recipe", ["structural", "recursive", "sentences"])
+@pytest.mark.parametrize("name", ["structural", "recursive", "sentences", "paragraphs"])
+@pytest.mark.parametrize("pipe", PIPES)
+@settings(max_examples=EXAMPLES)
+@given(document=documents, size=sizes, tokenizer=st.sampled_from(TOKENIZERS))
+def test_even_chunks_obey_the_laws(name: str, pipe: str, document: Document, size: int, tokenizer: str) -> None:
+    check_chunker(chunker(f"{name}(size={size}, balance=True){pipe}", tokenizer=tokenizer), document)
+
+
+@pytest.mark.parametrize("keep", ["left", "right", "none"])
+@pytest.mark.parametrize("pipe", PIPES)
+@settings(max_examples=EXAMPLES)
+@given(document=documents, size=sizes, tokenizer=st.sampled_from(TOKENIZERS), separators=separators)
+def test_own_separators_obey_the_laws(
+    keep: str, pipe: str, document: Document, size: int, tokenizer: str, separators: str
+) -> None:
+    check_chunker(chunker(f"recursive(size={size}, {separators}, keep={keep!r}){pipe}", tokenizer=tokenizer), document)
+
+
+@pytest.mark.parametrize("recipe", ["structural", "recursive", "sentences", "paragraphs"])
 @settings(max_examples=EXAMPLES)
 @given(document=documents, size=sizes, min_size=st.integers(0, 40))
 def test_a_floor_of_size_keeps_the_laws(recipe: str, document: Document, size: int, min_size: int) -> None:
@@ -52,18 +93,19 @@ def test_fixed_units_obey_the_laws(document: Document, unit: str, size: int) -> 
     check_chunker(chunker(f"fixed(size={size}, unit={unit!r})"), document)
 
 
+@pytest.mark.parametrize("unit", ["sentences", "paragraphs"])
 @settings(max_examples=EXAMPLES)
 @given(document=documents, limit=st.integers(1, 5))
-def test_a_bound_on_sentences_obeys_the_laws(document: Document, limit: int) -> None:
-    check_chunker(chunker(f"sentences(size=50, max_sentences={limit})", tokenizer="cl100k_base"), document)
+def test_a_bound_on_units_obeys_the_laws(unit: str, document: Document, limit: int) -> None:
+    check_chunker(chunker(f"{unit}(size=50, max_{unit}={limit})", tokenizer="cl100k_base"), document)
 
 
-@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("recipe", [*(f"{name}(size=40)" for name in sorted(STRATEGIES)), *EVEN])
 @settings(max_examples=EXAMPLES)
 @given(text=texts, addition=texts)
-def test_an_edit_at_the_end_leaves_the_first_chunks_alone(name: str, text: str, addition: str) -> None:
+def test_an_edit_at_the_end_leaves_the_first_chunks_alone(recipe: str, text: str, addition: str) -> None:
     prefix = "The pump runs all day. Valve 7 stays shut.\n\n" * 60
-    check_locality(chunker(f"{name}(size=40)", tokenizer="words"), document(prefix + text), addition)
+    check_locality(chunker(recipe, tokenizer="words"), document(prefix + text), addition)
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))

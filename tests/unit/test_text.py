@@ -13,8 +13,8 @@ from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Tokenizer
 from chunkwise.core.types import Span
 from chunkwise.text.graphemes import LONGEST, ceiling, floor, following, grapheme_spans
-from chunkwise.text.sentences import guess_language, sentence_spans
 from chunkwise.text.huggingface import MINILM, huggingface
+from chunkwise.text.sentences import guess_language, sentence_spans
 from chunkwise.text.tokens import DEFAULT_TOKENIZER, tokenizer
 from chunkwise.text.words import last_clause, last_line, last_word, line_spans, next_word, word_spans
 from laws.strategies import texts

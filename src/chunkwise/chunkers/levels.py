@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import TypeAlias
 
 import regex
 
-from chunkwise.core.outline import outline
+from chunkwise.core.outline import body, outline
 from chunkwise.core.types import Block, BlockKind, Document, Span
 from chunkwise.text.graphemes import first_ink
 from chunkwise.text.sentences import SentenceEnds
@@ -104,6 +104,17 @@ def _inner_ends(document: Document) -> list[int]:
     coded = [block.span for block in solid_blocks(document) if block.kind in ("code", "html")]
     lines = [line.start for span in coded for line in line_spans(document.text, *span)]
     return sorted({*rows, *lines} - {0})
+
+
+def every(document: Document, ends: Iterable[int], count: int) -> Iterator[int]:
+    """Yield the end of every `count`-th unit of the document's body; white space alone is none."""
+    seen, start = 0, body(document).start
+    for end in ends:
+        seen += bool(document.text[start:end].strip())
+        start = max(start, end)
+        if seen == count:
+            yield end
+            seen = 0
 
 
 def heading_ends(document: Document) -> tuple[list[int], list[int]]:

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import ceil
 
+from chunkwise.chunkers.balance import plan
 from chunkwise.chunkers.levels import Level
+from chunkwise.chunkers.separators import Separators
 from chunkwise.core.protocols import Reserve, Ruler, no_reserve
 from chunkwise.core.types import Span
 from chunkwise.text import graphemes
 from chunkwise.text.graphemes import first_ink
+
+# Even chunks are planned so many ahead, and all but two of them are made of a plan that goes on.
+_AHEAD = 8
+# In tokens: how much less than room an even chunk is planned with, so that what is looked up holds when it is
+# counted (the seams of one chunk were seen to add four at most); and how far a look-up is never trusted.
+_SLACK, _ERROR = 4, 8
 
 
 def _nowhere(_position: int) -> bool:
@@ -31,7 +41,9 @@ class Packer:
     `last_resorts` cut a unit that alone is over the limit; below them stands the grapheme.
     `fill` is how full a chunk must be for a coarser boundary to be preferred to a finer one.
     `min_size` is the fewest tokens that the last chunk of a range should have.
+    `balance` makes chunks about even, at the places that part least, instead of filling one after the other.
     `keeps_indent(position)` tells where white space at a line's start is part of the text.
+    `separators` are in no chunk where one of them would begin or end it.
     """
 
     text: str
@@ -43,7 +55,9 @@ class Packer:
     fill: float = 0.5
     min_size: int = 0
     reserve: Reserve = no_reserve
+    balance: bool = False
     keeps_indent: Callable[[int], bool] = _nowhere
+    separators: Separators | None = None
 
     def pack(self, start: int, end: int) -> Iterator[Span]:
         """Yield spans that cover the non-space text of `[start, end)`, trimmed, none over the budget.
@@ -51,12 +65,55 @@ class Packer:
         Only a single grapheme that alone is over the budget exceeds it.
         Cost: O(log n) look-ups and about one short encoding a chunk.
         """
-        end = start + len(self.text[start:end].rstrip())
+        end = self._trimmed(start, end)
         position = start
         while (position := self._first(position, end)) < end:
-            span = self._next(position, end)
+            if self.balance:
+                for span in self._planned(position, end):
+                    yield span
+                    position = span.end
+                position = self._first(position, end)
+            if position < end:
+                span = self._next(position, end)
+                yield span
+                position = span.end
+
+    def _planned(self, start: int, end: int) -> Iterator[Span]:
+        """Yield chunks of about even size, as far as that can be planned and the plan holds.
+
+        Only so far is looked ahead that an edit further on changes nothing. Sizes are looked up, so
+        every chunk is counted; the first one that is over the budget ends the plan.
+        """
+        room = self.room - self.reserve(start) - _SLACK
+        if room <= 0:
+            return
+        horizon = min(self.ruler.fit(start, _AHEAD * room), end)
+        costs = self._costs(start, horizon, room / 8)  # an eighth emptier to end at a coarser place
+        if horizon == end:
+            costs[end] = 0
+        places = sorted(costs)
+        tokens = [0, *accumulate((self.ruler.count(start, place) for place in places), max)]
+        n_chunks = max(1, ceil(tokens[-1] / room))
+        target = ceil(tokens[-1] / n_chunks) if horizon == end else room
+        chosen = plan(tokens, [0, *(costs[place] for place in places)], most=room, target=target)
+        position = start
+        for index in chosen if horizon == end else chosen[: _AHEAD - 2]:
+            position = self._first(position, end)
+            span = Span(position, self._trimmed(position, places[index - 1]))
+            if not span or self.ruler.count(*span) > self.room - self.reserve(position):
+                return
             yield span
             position = span.end
+
+    def _costs(self, start: int, end: int, step: float) -> dict[int, float]:
+        """Return the places in `(start, end]` that leave units whole, with what they cost: the finer, the more."""
+        costs: dict[int, float] = {}
+        for i, level in enumerate(self.whole):
+            hi: int | None = end
+            while hi is not None and (hi := self._allowed(level, start, start, hi)) is not None:
+                costs.setdefault(hi, i * step)
+                hi -= 1
+        return costs
 
     def _next(self, start: int, end: int) -> Span:
         """Return the chunk that starts at `start`, where the text is not white space."""
@@ -84,11 +141,11 @@ class Packer:
             cut = cut or self._whole_cut(start, limit, end) or self._reluctant_cut(start, limit, end)
             if cut is None:
                 return None
-            span = Span(start, _before_blank(self.text, start, cut))
+            span = Span(start, self._trimmed(start, cut))
             excess = self.ruler.count(*span) - budget
             if excess <= 0:
                 return span
-            limit = self._lower(span, budget - excess)
+            limit = self._lower(span, budget - excess + _ERROR)  # lower, but past no place that may do
         return None
 
     def _forced_span(self, start: int, end: int, budget: int) -> Span:
@@ -96,7 +153,7 @@ class Packer:
         limit = min(self.ruler.fit(start, budget), end)
         while True:
             cut = self._forced_cut(start, limit, end)
-            span = Span(start, _before_blank(self.text, start, cut))
+            span = Span(start, self._trimmed(start, cut))
             if span.end <= start:
                 return Span(start, graphemes.ceiling(self.text, first_ink(self.text, start, end)))
             excess = self.ruler.count(*span) - budget
@@ -137,7 +194,7 @@ class Packer:
             place = max((place for place in found if place is not None), default=None)
             if place is None:
                 return False
-            if self.ruler.count(start, _before_blank(self.text, start, place)) <= self.room:
+            if self.ruler.count(start, self._trimmed(start, place)) <= self.room:
                 return True
             reach = place - 1
         return False
@@ -154,10 +211,14 @@ class Packer:
     def _allowed(self, level: Level, start: int, lo: int, hi: int) -> int | None:
         """Return the level's last cut in `(lo, hi]` that leaves a grapheme whole."""
         while (cut := level(lo, hi)) is not None:
-            if graphemes.floor(self.text, cut, start) == cut:
+            if self._is_edge(cut, start):
                 return cut
             hi = cut - 1
         return None
+
+    def _is_edge(self, position: int, lowest: int) -> bool:
+        """Tell whether no grapheme is cut at a position; `lowest` is an edge before it."""
+        return graphemes.floor(self.text, position, lowest) == position
 
     def _leave_enough(self, start: int, limit: int, end: int, budget: int) -> int:
         """Lower the limit where less than `min_size` would be left for the last chunk."""
@@ -169,6 +230,9 @@ class Packer:
     def _first(self, start: int, end: int) -> int:
         """Return where the next chunk starts: at the first ink, or at the indent before it."""
         ink = first_ink(self.text, start, end)
+        if self.separators is not None:
+            while ink < end and (after := self.separators.after(ink)) > ink and self._is_edge(after, ink):
+                ink = first_ink(self.text, min(after, end), end)
         if ink == end or not self.keeps_indent(ink):
             return ink
         blank = self.text[start:ink]
@@ -179,12 +243,15 @@ class Packer:
         needed = self.ruler.count(line, graphemes.ceiling(self.text, ink))
         return line if needed <= self.room - self.reserve(line) else ink
 
+    def _trimmed(self, start: int, cut: int) -> int:
+        """Return the end of the text from `start` to `cut`, without the white space at its end."""
+        end = start + len(self.text[start:cut].rstrip())
+        if self.separators is not None:
+            while start < (before := self.separators.before(end)) < end and self._is_edge(before, start):
+                end = start + len(self.text[start:before].rstrip())
+        return end
+
 
 def _beyond(budget: int) -> int:
     """Return so many tokens that a look-up of them reaches whatever fits the budget."""
-    return budget + 8 + budget // 8
-
-
-def _before_blank(text: str, start: int, cut: int) -> int:
-    """Return the end of the text before `cut`, the white space at its end left out."""
-    return start + len(text[start:cut].rstrip())
+    return budget + _ERROR + budget // 8

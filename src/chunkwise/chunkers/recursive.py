@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,10 +17,11 @@ from chunkwise.chunkers.levels import (
     units,
 )
 from chunkwise.chunkers.pack import Packer
-from chunkwise.core.outline import body
+from chunkwise.chunkers.separators import Keep, Separators, compiled
+from chunkwise.core.outline import body, front_matter
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.types import Chunk, Document
+from chunkwise.core.types import Chunk, Document, Drop
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 
@@ -31,29 +32,60 @@ class Recursive:
 
     `fill` is how full a chunk must be for a paragraph's end to be preferred to a sentence's;
     0 never cuts a paragraph that fits. In code and tables, lines and rows stand in for sentences.
+    `balance` makes chunks about even instead of full.
+    `separators`, coarse to fine, are cut at in place of all these; with `regex` they are regular
+    expressions. One at which the text is cut stays with the chunk on its `keep` side, or with "none" is in neither.
     """
 
     size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
     min_size: Annotated[int, Range(0, 100, least=0)] = 0
     fill: Annotated[float, Range(0, 0.9, least=0, most=1)] = 0.5
+    balance: bool = False
+    separators: tuple[str, ...] = ()
+    regex: bool = False
+    keep: Keep = "left"
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
+
+    def __post_init__(self) -> None:
+        for separator in self.separators if self.regex else ():
+            compiled(separator)
+
+    @property
+    def cuts_units(self) -> bool:
+        """Whether a row or a line may be cut that fits: separators know nothing of them."""
+        return bool(self.separators)
 
     def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
         text = document.text
         budget = Budget(self.size, self.tokenizer)
         cut = cutter(document, budget)
+        own = self._separators(document)
         packer = Packer(
             text,
             self.tokenizer.measure(text),
             budget.room,
-            whole=[*among(page_ends(document)), paragraphs(document), units(document, self.language)],
-            reluctant=[level for ends in heading_ends(document) for level in among(ends)],
+            whole=own.levels
+            if own
+            else [*among(page_ends(document)), paragraphs(document), units(document, self.language)],
+            reluctant=[] if own else [level for ends in heading_ends(document) for level in among(ends)],
             last_resorts=last_resorts(text),
             fill=self.fill,
             min_size=self.min_size,
             reserve=reserve,
+            balance=self.balance,
             keeps_indent=in_code(document),
+            separators=own,
         )
         for span in packer.pack(*body(document)):
             yield cut(span)
+
+    def dropped(self, document: Document) -> Sequence[Drop]:
+        """Return the front matter, and with `keep="none"` every separator, which is in no chunk where it ends one."""
+        own = self._separators(document) if self.keep == "none" else None
+        return [*front_matter(document), *(Drop(span, "separator") for span in (own.spans() if own else ()))]
+
+    def _separators(self, document: Document) -> Separators | None:
+        if not self.separators:
+            return None
+        return Separators(document.text, self.separators, patterns=self.regex, keep=self.keep)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import among, heading_ends, in_code, last_resorts, unit_ends, units
+from chunkwise.chunkers.levels import among, every, heading_ends, in_code, last_resorts, unit_ends, units
 from chunkwise.chunkers.pack import Packer
 from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
@@ -22,11 +22,13 @@ class Sentences:
     """Group whole sentences. Only one that alone is over `size` is cut.
 
     `max_sentences` bounds the sentences of a chunk; None sets no bound.
+    `balance` makes chunks about even instead of full.
     """
 
     size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
     max_sentences: Annotated[int | None, Range(1, 20, least=1)] = None
     min_size: Annotated[int, Range(0, 100, least=0)] = 0
+    balance: bool = False
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
@@ -42,23 +44,13 @@ class Sentences:
             reluctant=[level for ends in heading_ends(document) for level in among(ends)],
             last_resorts=last_resorts(text),
             min_size=self.min_size,
+            balance=self.balance,
             reserve=reserve,
             keeps_indent=in_code(document),
         )
         start, stop = body(document)
-        for end in [*self._every(document), stop]:
+        ends = unit_ends(document, self.language) if self.max_sentences else ()
+        for end in [*every(document, ends, self.max_sentences or 0), stop]:
             for span in packer.pack(start, end):
                 yield cut(span)
             start = end
-
-    def _every(self, document: Document) -> Iterator[int]:
-        """Yield the end of every `max_sentences`-th sentence; white space alone is none."""
-        if self.max_sentences is None:
-            return
-        count, start = 0, body(document).start
-        for end in unit_ends(document, self.language):
-            count += bool(document.text[start:end].strip())
-            start = max(start, end)
-            if count == self.max_sentences:
-                yield end
-                count = 0

@@ -44,12 +44,14 @@ class Structural:
 
     A section below `min_size` tokens is joined to its neighbours; 0 leaves every section alone.
     `fill` is how full a chunk must be for a block's end to be preferred to a sentence's.
+    `balance` makes the chunks of a section about even instead of full.
     Front matter becomes metadata and is in no chunk.
     """
 
     size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
     min_size: Annotated[int, Range(0, 100, least=0)] = 0
     fill: Annotated[float, Range(0, 0.9, least=0, most=1)] = 0.5
+    balance: bool = False
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
@@ -68,6 +70,7 @@ class Structural:
             last_resorts=last_resorts(text),
             fill=self.fill,
             min_size=self.min_size,
+            balance=self.balance,
             reserve=lambda start: reserve(start) + tables.cost(start),
             keeps_indent=in_code(document),
         )

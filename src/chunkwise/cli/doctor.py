@@ -33,6 +33,7 @@ def _checks() -> list[tuple[str, Callable[[], str]]]:
     return [
         ("packages", _packages),
         *((f"tokenizer {name}", lambda name=name: _tokenizer(name)) for name in tokenizers),
+        ("fast byte pairs", _fast),
         ("encoder all-MiniLM-L6-v2", _encoder),
         ("lexical search", _lexical),
         ("index on disk", _store),
@@ -70,6 +71,13 @@ def _tokenizer(name: str) -> str:
     from chunkwise.text.tokens import tokenizer
 
     return f"'unbelievably' has {tokenizer(name).count('unbelievably')} tokens"
+
+
+def _fast() -> str:
+    from chunkwise.text.engines import engine
+
+    engine("cl100k_base", "toktok")  # compares it with the reference
+    return f"toktok-rs {_version('toktok-rs')}"
 
 
 def _encoder() -> str:

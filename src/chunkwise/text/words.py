@@ -40,7 +40,7 @@ _FED_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
 _MARGIN = 32
 
 # How long a stretch of text is at least that is counted by itself; and a place where it may end.
-_STRETCH = 64
+_STRETCH = 16
 _BLANK = re.compile(r"\s")
 
 # What editors call a line break; str.splitlines knows seven more.
