@@ -1,6 +1,6 @@
 """Compare Chunkwise with its peers, and write RESULTS.md beside this file.
 
-`make bench` runs everything (about a quarter of an hour). One part alone, printed and not written:
+`make bench` runs everything (about twenty minutes). One part alone, printed and not written:
     .venv-bench/bin/python bench/run.py --only cost
 `--quick` measures Chunkwise and bare passes only, in few rounds.
 """
