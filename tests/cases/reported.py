@@ -139,10 +139,10 @@ class Counted:
         if text not in self._rulers:
             self.count(text)
             ruler = self._inner.measure(text)
-            known = (array("i", range(1, len(text) + 1)), None, None)
-            ends, starts, sync = (ruler._ends, ruler._starts, ruler._sync) if isinstance(ruler, TokenRuler) else known
+            known = (array("i", range(1, len(text) + 1)), None)
+            ends, sync = (ruler._ends, ruler._sync) if isinstance(ruler, TokenRuler) else known
             self._rulers[text] = TokenRuler(
-                text, ends=ends, starts=starts, count=lambda piece: self.count(piece) - self.n_special, sync=sync
+                text, ends=ends, count=lambda piece: self.count(piece) - self.n_special, sync=sync
             )
         return self._rulers[text]
 

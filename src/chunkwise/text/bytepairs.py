@@ -11,7 +11,7 @@ import numpy as np
 from chunkwise.core.protocols import Ruler
 from chunkwise.text.engines import EngineName, engine, fastest, widths
 from chunkwise.text.rulers import TokenRuler
-from chunkwise.text.segments import Ints, columns
+from chunkwise.text.segments import Ints, token_ends
 from chunkwise.text.unicode import encodable
 
 # Letters and digits of the commonest scripts: in every version of Unicode they are what they are.
@@ -60,7 +60,7 @@ def _measure(name: str, chosen: EngineName, text: str) -> TokenRuler:
 
     def ends_of(piece: str) -> Ints:
         """Return where each token ends, in code points; a token that ends inside one ends after it."""
-        return np.cumsum(width[found.encode(piece)], dtype=np.int32)[None]
+        return np.cumsum(width[found.encode(piece)], dtype=np.int32)
 
-    (ends,) = columns(content, _SYNC, ends_of)
-    return TokenRuler(content, ends=ends, starts=None, count=lambda piece: found.count(encodable(piece)), sync=_SYNC)
+    ends = token_ends(content, _SYNC, ends_of, threads=True)
+    return TokenRuler(content, ends=ends, count=lambda piece: found.count(encodable(piece)), sync=_SYNC)

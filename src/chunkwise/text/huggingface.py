@@ -17,13 +17,15 @@ import tokenizers
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Ruler
 from chunkwise.text.rulers import TokenRuler
-from chunkwise.text.segments import Ints, columns
+from chunkwise.text.segments import Ints, token_ends
 from chunkwise.text.unicode import encodable
 
 MINILM = "all-MiniLM-L6-v2"
 
-# Words and BERT's pre-tokens never span a blank.
+# Words never span a blank. Nor do BERT's pre-tokens, nor a mark, nor (where it sets them apart) an ideograph.
 AT_BLANKS = re.compile(r"(?=[ \t\r\n])|(?<=[ \t\r\n])")
+_ALONE = r" \t\r\n!-/:-@\[-`{-~\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f\u3400-\u4dbf\u4e00-\u9fff"
+_LIKE_BERT = re.compile(rf"(?=[{_ALONE}])|(?<=[{_ALONE}])")
 # A pre-token of the GPT family may begin with a blank, and never has one further on; nor a mark after a letter.
 _LIKE_GPT = re.compile(r"(?<=\S)(?=[ \t])|(?<=[A-Za-z0-9])(?=[\r\n.,;:!?)\]}])")
 
@@ -41,6 +43,9 @@ _GPT_PATTERNS = {
 # Normalizers that neither join nor part what stands on two sides of a blank.
 # Source: UAX #15 §1.2: normal forms are closed under concatenation before a character that composes with none.
 _LOCAL_NORMALIZERS = ("NFC", "NFD", "NFKC", "NFKD")
+
+# How many characters are encoded at once: longer texts take these tokenizers more time a character.
+_SEGMENT = 1 << 13
 
 # Every stage of a recipe measures the same text, so the last few rulers are kept.
 _KEPT = 4
@@ -104,7 +109,7 @@ def sync_of(definition: Mapping[str, Any]) -> re.Pattern[str] | None:
         return None
     normalizer, splitter = definition.get("normalizer") or {}, definition.get("pre_tokenizer") or {}
     if (normalizer.get("type"), splitter.get("type")) == ("BertNormalizer", "BertPreTokenizer"):
-        return AT_BLANKS
+        return _LIKE_BERT if normalizer.get("handle_chinese_chars") else AT_BLANKS
     if _is_local(normalizer) and _splits_like_gpt(splitter):
         return _LIKE_GPT
     return None
@@ -132,18 +137,20 @@ def _splits_like_gpt(splitter: Mapping[str, Any]) -> bool:
 
 
 @lru_cache(maxsize=_KEPT)
+def _sync(name: str) -> re.Pattern[str] | None:
+    return sync_of(json.loads(huggingface(name).to_str()))
+
+
+@lru_cache(maxsize=_KEPT)
 def _measure(name: str, text: str) -> TokenRuler:
     content, loaded = encodable(text), huggingface(name)
-    sync = sync_of(json.loads(loaded.to_str()))
+    sync = _sync(name)
 
-    def offsets_of(piece: str) -> Ints:
-        """Return where tokens start and where they end; the ends never go back."""
-        encoding = loaded.encode(piece, add_special_tokens=False)
-        both = np.array(encoding.offsets, np.int32).reshape(-1, 2).T
-        return np.maximum.accumulate(both, axis=1)
+    def ends_of(piece: str) -> Ints:
+        return np.array([end for _, end in loaded.encode(piece, add_special_tokens=False).offsets], np.int32)
 
     def count(piece: str) -> int:
         return len(loaded.encode(encodable(piece), add_special_tokens=False).ids)
 
-    starts, ends = columns(content, sync, offsets_of)
-    return TokenRuler(content, ends=ends, starts=starts, count=count, sync=sync)
+    ends = token_ends(content, sync, ends_of, size=_SEGMENT)
+    return TokenRuler(content, ends=ends, count=count, sync=sync)

@@ -69,10 +69,10 @@ class ByteRuler:
 
 
 class TokenRuler:
-    """Measure in tokens, given where the tokens of the whole text start and end.
+    """Measure in tokens, given where the tokens of the whole text end.
 
     `sync` matches, with no width, where the tokenizer always parts a text; None if no such place is known.
-    `count` encodes a text alone. `starts` is None where each token starts at the end of the one before.
+    `count` encodes a text alone.
     Cost: `fit` and `fit_back` look up O(log n); `count` does so twice and encodes a few characters.
     """
 
@@ -81,13 +81,11 @@ class TokenRuler:
         text: str,
         *,
         ends: array[int],
-        starts: array[int] | None,
         count: Callable[[str], int],
         sync: re.Pattern[str] | None,
     ) -> None:
         self._text = text
         self._ends = ends
-        self._starts = starts
         self._sync = sync
         self._encode = count
         self._kept = lru_cache(maxsize=_KEPT)(count)
@@ -105,11 +103,9 @@ class TokenRuler:
         """Return where `budget` tokens from `start` end, by the pass over the whole text."""
         if budget <= 0:
             return start
-        # What stands between two tokens, such as white space, may cost nothing.
         stop = bisect_right(self._ends, start) + budget
-        if stop >= len(self._ends):
-            return len(self._text)
-        return max(start, self._starts[stop] if self._starts is not None else self._ends[stop - 1])
+        # What stands after a token, such as white space, may cost nothing.
+        return max(start, self._ends[stop - 1]) if stop < len(self._ends) else len(self._text)
 
     def fit_back(self, end: int, budget: int) -> int:
         """Return where `budget` tokens to `end` start, by the pass over the whole text."""

@@ -16,15 +16,15 @@ from chunkwise.core.types import Span
 
 Ints: TypeAlias = NDArray[np.int32]
 
-# How many characters are encoded at once.
+# How many characters are encoded at once: enough for a call to cost nothing, little enough for a bound on memory.
 SEGMENT = 1 << 18
 
 
-def segments(text: str, sync: re.Pattern[str] | None) -> Iterator[Span]:
+def segments(text: str, sync: re.Pattern[str] | None, size: int = SEGMENT) -> Iterator[Span]:
     """Yield stretches that may be encoded one by one, for they meet at sync points; one if none is known."""
     start = 0
-    while sync is not None and len(text) - start > 2 * SEGMENT:
-        found = sync.search(text, start + SEGMENT)
+    while sync is not None and len(text) - start > 2 * size:
+        found = sync.search(text, start + size)
         if found is None:
             break
         yield Span(start, found.start())
@@ -32,27 +32,31 @@ def segments(text: str, sync: re.Pattern[str] | None) -> Iterator[Span]:
     yield Span(start, len(text))
 
 
-def columns(text: str, sync: re.Pattern[str] | None, encode: Callable[[str], Ints]) -> list[array[int]]:
-    """Encode a text in segments and return its columns, each an array of offsets in `text`.
+def token_ends(
+    text: str,
+    sync: re.Pattern[str] | None,
+    ends_of: Callable[[str], Ints],
+    *,
+    size: int = SEGMENT,
+    threads: bool = False,
+) -> array[int]:
+    """Return where the tokens of a text end, never going back.
 
-    `encode` returns int32 [n_columns, n_tokens] of offsets in the piece that it is given.
+    `ends_of` encodes a piece and returns the ends in it, int32 [n_tokens]. `threads` pay where it lets go of
+    the interpreter's lock.
     """
 
     def shifted(span: Span) -> Ints:
-        return encode(span.slice(text)) + np.int32(span.start)
+        return ends_of(span.slice(text)) + np.int32(span.start)
 
-    spans = list(segments(text, sync))
-    if len(spans) == 1:
-        pieces: Iterator[Ints] = map(shifted, spans)
-        return _joined(pieces)
+    if not threads or len(text) <= 2 * size:
+        return _joined(map(shifted, segments(text, sync, size)))
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return _joined(pool.map(shifted, spans))
+        return _joined(pool.map(shifted, segments(text, sync, size)))
 
 
-def _joined(pieces: Iterator[Ints]) -> list[array[int]]:
-    whole: list[array[int]] = []
+def _joined(pieces: Iterator[Ints]) -> array[int]:
+    ends = array("i")
     for piece in pieces:
-        whole = whole or [array("i") for _ in piece]
-        for column, part in zip(whole, piece, strict=True):
-            column.frombytes(part.tobytes())
-    return whole
+        ends.frombytes(np.maximum.accumulate(piece).tobytes())
+    return ends

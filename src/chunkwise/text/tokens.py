@@ -15,7 +15,7 @@ from chunkwise.text.bytepairs import BytePairs
 from chunkwise.text.engines import BYTE_PAIRS
 from chunkwise.text.huggingface import AT_BLANKS, MINILM, HuggingFace, tokenizer_file
 from chunkwise.text.rulers import ByteRuler, CharacterRuler, TokenRuler
-from chunkwise.text.segments import Ints, columns
+from chunkwise.text.segments import Ints, token_ends
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import WORD, stretches
 
@@ -141,11 +141,10 @@ def _measured_bytes(text: str) -> ByteRuler:
 
 @lru_cache(maxsize=_KEPT)
 def _measured_words(words: Words, text: str) -> TokenRuler:
-    def offsets_of(piece: str) -> Ints:
-        return np.array([match.span() for match in WORD.finditer(piece)], np.int32).reshape(-1, 2).T
+    def ends_of(piece: str) -> Ints:
+        return np.array([match.end() for match in WORD.finditer(piece)], np.int32)
 
-    starts, ends = columns(text, AT_BLANKS, offsets_of)
-    return TokenRuler(text, ends=ends, starts=starts, count=words.count, sync=AT_BLANKS)
+    return TokenRuler(text, ends=token_ends(text, AT_BLANKS, ends_of), count=words.count, sync=AT_BLANKS)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -161,10 +160,9 @@ def _measured_custom(counter: Custom, text: str) -> TokenRuler:
             np.linspace(start, end, max(0, count(piece[start:end])) + 1, dtype=np.int32)[1:]
             for start, end in stretches(piece)
         ]
-        return np.concatenate([np.empty(0, np.int32), *parts])[None]
+        return np.concatenate([np.empty(0, np.int32), *parts])
 
-    (ends,) = columns(text, None, ends_of)
-    return TokenRuler(text, ends=ends, starts=None, count=count, sync=None)
+    return TokenRuler(text, ends=token_ends(text, None, ends_of), count=count, sync=None)
 
 
 resolver(Tokenizer, tokenizer)
