@@ -54,6 +54,6 @@ def _recall(question: dict[str, Any], hits: Sequence[cw.Hit]) -> float:
     for evidence in question["evidence"]:
         spans = [span for hit in hits if hit.chunk.document_id == evidence["document"] for span in hit.chunk.spans]
         whole = cw.Span(evidence["start"], evidence["end"])
-        total += len(whole)
-        covered += len(whole) - sum(len(gap) for gap in gaps(spans, whole))
+        total += whole.length
+        covered += whole.length - sum(gap.length for gap in gaps(spans, whole))
     return covered / total

@@ -40,7 +40,7 @@ def test_gaps_are_what_is_left(many: list[Span], within: Span) -> None:
 def test_spans_compare_like_sets_of_places(one: Span, other: Span) -> None:
     shared = intersect(one, other)
     assert positions([shared] if shared else []) == positions([one]) & positions([other])
-    if len(one) and len(other):
+    if one.length and other.length:
         assert overlaps(one, other) == bool(shared)
         assert contains(one, other) == (positions([other]) <= positions([one]))
 
@@ -49,7 +49,7 @@ def test_trim_keeps_the_indent_of_code_when_asked() -> None:
     text = "\n\n    return 1  \n"
     assert trim(text, Span(0, len(text))).slice(text) == "return 1"
     assert trim(text, Span(0, len(text)), keep_indent=True).slice(text) == "    return 1"
-    assert len(trim(" \n ", Span(0, 3))) == 0
+    assert trim(" \n ", Span(0, 3)).length == 0
 
 
 def test_join_puts_spans_one_after_the_other() -> None:

@@ -170,7 +170,7 @@ def test_the_language_is_guessed_from_script_and_common_words(text: str, languag
 def test_graphemes_partition_the_text_and_are_short(text: str) -> None:
     spans = grapheme_spans(text)
     assert "".join(pieces(text, spans)) == text
-    assert all(len(span) <= LONGEST for span in spans)
+    assert all(span.length <= LONGEST for span in spans)
 
 
 @given(text=texts, position=st.integers(0, 300))

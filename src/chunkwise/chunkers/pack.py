@@ -17,7 +17,7 @@ from chunkwise.chunkers.separators import Separators
 from chunkwise.core.protocols import Reserve, Ruler, no_reserve
 from chunkwise.core.types import Span
 from chunkwise.text import graphemes
-from chunkwise.text.graphemes import first_ink
+from chunkwise.text.graphemes import first_ink, last_ink
 
 # Even chunks are planned so many ahead, and all but two of them are made of a plan that goes on.
 _AHEAD = 8
@@ -100,7 +100,7 @@ class Packer:
         for index in chosen if horizon == end else chosen[: _AHEAD - 2]:
             position = self._first(position, end)
             span = Span(position, self._trimmed(position, places[index - 1]))
-            if not span or self.ruler.count(*span) > self.room - self.reserve(position):
+            if not span.length or self.ruler.count(*span) > self.room - self.reserve(position):
                 return
             yield span
             position = span.end
@@ -245,10 +245,10 @@ class Packer:
 
     def _trimmed(self, start: int, cut: int) -> int:
         """Return the end of the text from `start` to `cut`, without the white space at its end."""
-        end = start + len(self.text[start:cut].rstrip())
+        end = last_ink(self.text, start, cut)
         if self.separators is not None:
             while start < (before := self.separators.before(end)) < end and self._is_edge(before, start):
-                end = start + len(self.text[start:before].rstrip())
+                end = last_ink(self.text, start, before)
         return end
 
 

@@ -34,6 +34,7 @@ from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reser
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.spans import gaps
 from chunkwise.core.types import Block, Chunk, Document, Span
+from chunkwise.text.graphemes import first_ink
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 
@@ -178,7 +179,7 @@ def _sections(document: Document) -> list[Span]:
         )
         if bare:
             sections[-1] = Span(sections[-1].start, end)
-        elif document.text[start:end].strip():
+        elif first_ink(document.text, start, end) < end:
             sections.append(Span(start, end))
     return sections
 
@@ -191,7 +192,7 @@ def _is_noise(document: Document, preamble: Span) -> bool:
         for block in document.blocks
         if block.kind == "rule" or (block.kind == "html" and block.span.slice(text).lstrip().startswith("<!--"))
     ]
-    return not any(gap.slice(text).strip() for gap in gaps(noise, preamble))
+    return all(first_ink(text, *gap) == gap.end for gap in gaps(noise, preamble))
 
 
 def _is_bare(document: Document, section: Span, headings: Sequence[Span]) -> bool:
@@ -199,7 +200,7 @@ def _is_bare(document: Document, section: Span, headings: Sequence[Span]) -> boo
     index = bisect_right(headings, (section.end - 1, len(document.text))) - 1
     if index < 0 or headings[index].start < section.start:
         return False
-    return not document.text[headings[index].end : section.end].strip()
+    return first_ink(document.text, headings[index].end, section.end) == section.end
 
 
 def _merge(sections: Sequence[Span], ruler: Ruler, room: int, min_size: int, reserve: Reserve) -> list[Span]:

@@ -30,7 +30,7 @@ def union(spans: Iterable[Span]) -> list[Span]:
     [Span(start=0, end=9)]
     """
     joined: list[Span] = []
-    for span in sorted(span for span in spans if len(span)):
+    for span in sorted(span for span in spans if span.length):
         if joined and span.start <= joined[-1].end:
             joined[-1] = Span(joined[-1].start, max(joined[-1].end, span.end))
         else:

@@ -38,7 +38,9 @@ class Span(NamedTuple):
     start: int
     end: int
 
-    def __len__(self) -> int:
+    @property
+    def length(self) -> int:
+        """The characters in it. Its `len` is a tuple's: Python asks that of whatever is unpacked."""
         return self.end - self.start
 
     def slice(self, text: str) -> str:

@@ -29,4 +29,4 @@ def _pages(text: str) -> tuple[Block, ...]:
         end = min(start + len(page) + 1, len(text))
         blocks.append(Block("page", Span(start, end), level=number))
         start = end
-    return tuple(block for block in blocks if len(block.span))
+    return tuple(block for block in blocks if block.span.length)

@@ -77,6 +77,18 @@ def first_ink(text: str, start: int, end: int) -> int:
     return ink - 1 if ink > start and joins(text, ink) else ink
 
 
+def last_ink(text: str, start: int, end: int) -> int:
+    """Return the end of `text[start:end]` without the white space at its end."""
+    width = 64
+    while end > start:
+        low = max(start, end - width)
+        kept = len(text[low:end].rstrip())
+        if kept:
+            return low + kept
+        end, width = low, width * 2
+    return start
+
+
 def joins(text: str, position: int) -> bool:
     """Tell whether the character at `position` is a mark on the one before it, be that a blank.
 
@@ -92,8 +104,7 @@ def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
 
     With `keep_indent` only blank lines are taken from its start, so that code keeps its shape.
     """
-    piece = text[span.start : span.end]
-    end = span.start + len(piece.rstrip())
+    end = last_ink(text, span.start, span.end)
     start = first_ink(text, span.start, end)
     if start >= end:
         return Span(span.start, span.start)

@@ -51,7 +51,7 @@ class Context:
 
 def _with_context(chunk: Chunk, titles: tuple[str, ...], ruler: Ruler, budget: Budget) -> Chunk:
     """Return the chunk with as much of the path as fits beside its text."""
-    riding = chunk.text[: len(chunk.text) - len(chunk.body)]
+    riding = chunk.text[: len(chunk.text) - chunk.body.length]
     path = _shortened(titles, budget)
     count = ruler.count(*chunk.body, before=_joined(path) + riding)
     while path and count > budget.room:
