@@ -120,10 +120,10 @@ def _last(pattern: regex.Pattern[str] | re.Pattern[str], text: str, lo: int, hi:
     while top > lo:
         bottom = max(lo, top - width)
         # The window reaches a little below, for punctuation whose white space lies above.
-        window = max(0, bottom - _MARGIN), min(len(text), hi + _MARGIN)
-        found: list[int] = [match.end() for match in pattern.finditer(text, *window)]
-        inside = [end for end in found if bottom < end <= hi]
-        if inside:
-            return inside[-1]
+        window = max(0, bottom - _MARGIN), min(len(text), top + _MARGIN)
+        if _BLANK.search(text, *window) or not text[slice(*window)].isascii():  # else there is nothing to find
+            ends = (match.end() for match in pattern.finditer(text, *window))
+            if inside := [end for end in ends if bottom < end <= top]:
+                return inside[-1]
         top, width = bottom, width * 2
     return None
