@@ -34,8 +34,9 @@ def plan(tokens: Sequence[int], costs: Sequence[float], *, most: int, target: in
             near += 1
         while tokens[i] - tokens[far] > most and far < i:
             far += 1
-        ways = ((short.least(near), target - tokens[i]), (long.least(far), tokens[i] - target))
-        cost, before[i] = min((key + size, j) for (key, j), size in ways)
+        (low, j), (high, k) = short.least(near), long.least(far)
+        ways = (low + target - tokens[i], j), (high + tokens[i] - target, k)
+        cost, before[i] = min(ways)
         best[i] = cost + costs[i]
     last = max(i for i, cost in enumerate(best) if cost < inf)
     path = []

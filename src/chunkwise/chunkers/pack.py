@@ -21,6 +21,8 @@ from chunkwise.text.graphemes import first_ink, last_ink
 
 # Even chunks are planned so many ahead, and all but two of them are made of a plan that goes on.
 _AHEAD = 8
+# In characters: how far back at once all places are looked for. A level may look through all that it is given.
+_STRIDE = 256
 # In tokens: how much less than room an even chunk is planned with, so that what is looked up holds when it is
 # counted (the seams of one chunk were seen to add four at most); and how far a look-up is never trusted.
 _SLACK, _ERROR = 4, 8
@@ -109,10 +111,13 @@ class Packer:
         """Return the places in `(start, end]` that leave units whole, with what they cost: the finer, the more."""
         costs: dict[int, float] = {}
         for i, level in enumerate(self.whole):
-            hi: int | None = end
-            while hi is not None and (hi := self._allowed(level, start, start, hi)) is not None:
-                costs.setdefault(hi, i * step)
-                hi -= 1
+            hi = end
+            while hi > start:
+                lo = max(start, hi - _STRIDE)
+                place = self._allowed(level, start, lo, hi)
+                if place is not None:
+                    costs.setdefault(place, i * step)
+                hi = lo if place is None else place - 1
         return costs
 
     def _next(self, start: int, end: int) -> Span:

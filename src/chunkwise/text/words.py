@@ -94,6 +94,8 @@ def last_line(text: str, lo: int, hi: int) -> int | None:
 
 def last_item(text: str, lo: int, hi: int) -> int | None:
     """Return the last place in `(lo, hi]` where a paragraph or a list's item ends."""
+    if text.find("\n", max(lo - _MARGIN, 0), hi) < 0 and not _has_returns(text):
+        return None
     return _last(PARAGRAPH_END, text, lo, hi)
 
 
