@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import tiktoken
 
 import chunkwise as cw
+from chunkwise.core.protocols import Tokenizer
+from chunkwise.text.bytepairs import BytePairs
 from corpora import CORPORA
 
 LIMIT = 512
@@ -46,10 +48,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A tokenizer as it stands. `tokenizer` is its name in Chunkwise, `bare` one pass over a text."""
+    """A tokenizer as it stands: ours on it, and one bare pass over a text without us."""
 
     name: str
-    tokenizer: str
+    tokenizer: Tokenizer
     bare: Callable[[str], object]
 
 
@@ -101,11 +103,14 @@ def count(text: str) -> int:
     return len(encoding().encode_ordinary(text))
 
 
-TIKTOKEN = Engine("tiktoken", "cl100k_base", lambda text: encoding().encode_ordinary(text))
-MINILM = Engine("tokenizers", "all-MiniLM-L6-v2", lambda text: cw.tokenizer("all-MiniLM-L6-v2").count(text))
+TIKTOKEN = Engine(
+    "tiktoken", BytePairs("cl100k_base", engine="tiktoken"), lambda text: encoding().encode_ordinary(text)
+)
+TOKTOK = Engine("toktok-rs", BytePairs("cl100k_base", engine="toktok"), BytePairs("cl100k_base", engine="toktok").count)
+MINILM = Engine("tokenizers", cw.tokenizer("all-MiniLM-L6-v2"), cw.tokenizer("all-MiniLM-L6-v2").count)
 
 # Engines that our recipes are shown with. All costs are in passes of the first.
-ENGINES = (TIKTOKEN,)
+ENGINES = (TIKTOKEN, TOKTOK)
 
 
 def ours(tables: Iterable[Table] = TABLES, engines: Iterable[Engine] = ENGINES) -> list[Entry]:
@@ -118,11 +123,25 @@ def ours(tables: Iterable[Table] = TABLES, engines: Iterable[Engine] = ENGINES) 
     ]
 
 
+def bare(tables: Iterable[Table]) -> list[Entry]:
+    """Return a row for one pass of every engine but the first, where tokens are counted."""
+    return [
+        Entry(f"a bare pass of {engine.name}", table.name, "", partial(_pass, engine), table.corpora)
+        for table in tables
+        for engine in ENGINES[1:]
+        if table.name != "characters"
+    ]
+
+
+def _pass(engine: Engine, _limit: int) -> Splitter:
+    return Splitter(lambda text: [engine.bare(text)], lambda _: [])
+
+
 def own(recipe: str, table: Table, engine: Engine) -> Entry:
     """Return the row of a recipe."""
 
     def build(limit: int) -> Splitter:
-        cutter = cw.parse(recipe.format(limit=limit, overlap=limit // 8), tokenizer=cw.tokenizer(engine.tokenizer))
+        cutter = cw.parse(recipe.format(limit=limit, overlap=limit // 8), tokenizer=engine.tokenizer)
 
         def cut(text: str) -> list[cw.Chunk]:
             if table.media_type:

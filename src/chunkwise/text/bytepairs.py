@@ -12,7 +12,6 @@ from chunkwise.core.protocols import Ruler
 from chunkwise.text.engines import EngineName, engine, fastest, widths
 from chunkwise.text.rulers import TokenRuler
 from chunkwise.text.segments import Ints, token_ends
-from chunkwise.text.unicode import encodable
 
 # Letters and digits of the commonest scripts: in every version of Unicode they are what they are.
 _WORD = (
@@ -46,7 +45,7 @@ class BytePairs:
 
     def count(self, text: str) -> int:
         """Return the tokens of `text`; literal special tokens are ordinary text."""
-        return engine(self.name, self.engine).count(encodable(text))
+        return engine(self.name, self.engine).count(text)
 
     def measure(self, text: str) -> Ruler:
         """Encode `text` once and return a ruler over it."""
@@ -55,12 +54,12 @@ class BytePairs:
 
 @lru_cache(maxsize=_KEPT)
 def _measure(name: str, chosen: EngineName, text: str) -> TokenRuler:
-    content, found = encodable(text), engine(name, chosen)
+    found = engine(name, chosen)
     width = widths(name)
 
     def ends_of(piece: str) -> Ints:
         """Return where each token ends, in code points; a token that ends inside one ends after it."""
-        return np.cumsum(width[found.encode(piece)], dtype=np.int32)
+        return np.cumsum(width.take(found.encode(piece)), dtype=np.int32)
 
-    ends = token_ends(content, _SYNC, ends_of, threads=True)
-    return TokenRuler(content, ends=ends, count=lambda piece: found.count(encodable(piece)), sync=_SYNC)
+    ends = token_ends(text, _SYNC, ends_of, threads=True)
+    return TokenRuler(text, ends=ends, count=found.count, sync=_SYNC)

@@ -14,13 +14,16 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from importlib.util import find_spec
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import tiktoken
 from numpy.typing import NDArray
 
 from chunkwise.core.errors import RecipeError, require
+from chunkwise.text.unicode import encodable
+
+T = TypeVar("T")
 
 # How OpenAI's encodings split a text before merging, and the sha256 of their ranks.
 # Source: tiktoken 0.14, tiktoken_ext/openai_public.py.
@@ -87,6 +90,18 @@ def ranks(encoding: str) -> dict[bytes, int]:
     return {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, content.splitlines())}
 
 
+def _lenient(encode: Callable[[str], T]) -> Callable[[str], T]:
+    """Return the function for texts with lone surrogates too, which are rare enough to be told by an error."""
+
+    def lenient(text: str) -> T:
+        try:
+            return encode(text)
+        except UnicodeEncodeError:
+            return encode(encodable(text))
+
+    return lenient
+
+
 def _tiktoken(encoding: str) -> Engine:
     """Build the reference.
 
@@ -97,14 +112,17 @@ def _tiktoken(encoding: str) -> Engine:
     special = {"<|endoftext|>": len(known)}
     loaded = tiktoken.Encoding(encoding, pat_str=BYTE_PAIRS[encoding][0], mergeable_ranks=known, special_tokens=special)
     encode = loaded.encode_ordinary
-    return Engine(lambda text: loaded.encode_to_numpy(text, disallowed_special=()), lambda text: len(encode(text)))
+    return Engine(
+        _lenient(lambda text: loaded.encode_to_numpy(text, disallowed_special=())),
+        _lenient(lambda text: len(encode(text))),
+    )
 
 
 def _toktok(encoding: str) -> Engine:
     # The package's public functions count and truncate only, so this reaches for the class behind them:
     # the extra allows no release in which it might be another.
     loaded = require("toktok._toktok", extra="fast").Tokenizer(encoding)
-    found = Engine(lambda text: loaded.encode_to_numpy(text, disallowed_special=()), loaded.count)
+    found = Engine(_lenient(lambda text: loaded.encode_to_numpy(text, disallowed_special=())), _lenient(loaded.count))
     if not np.array_equal(found.encode(_PROBE), engine(encoding, "tiktoken").encode(_PROBE)):
         raise RecipeError(f"toktok-rs does not give the tokens of {encoding}; run: pip uninstall toktok-rs")
     return found

@@ -143,14 +143,15 @@ def _sync(name: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=_KEPT)
 def _measure(name: str, text: str) -> TokenRuler:
-    content, loaded = encodable(text), huggingface(name)
+    loaded = huggingface(name)
     sync = _sync(name)
 
     def ends_of(piece: str) -> Ints:
-        return np.array([end for _, end in loaded.encode(piece, add_special_tokens=False).offsets], np.int32)
+        offsets = loaded.encode(encodable(piece), add_special_tokens=False).offsets
+        return np.maximum.accumulate(np.array([end for _, end in offsets], np.int32))
 
     def count(piece: str) -> int:
         return len(loaded.encode(encodable(piece), add_special_tokens=False).ids)
 
-    ends = token_ends(content, sync, ends_of, size=_SEGMENT)
-    return TokenRuler(content, ends=ends, count=count, sync=sync)
+    ends = token_ends(text, sync, ends_of, size=_SEGMENT)
+    return TokenRuler(text, ends=ends, count=count, sync=sync)

@@ -9,4 +9,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def encodable(text: str) -> str:
     """Replace lone surrogates, which no tokenizer or parser takes, by one character each."""
-    return _SURROGATE.sub("\ufffd", text) if not text.isascii() and _SURROGATE.search(text) else text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
