@@ -87,6 +87,7 @@ class TokenRuler:
         self._text = text
         self._ends = ends
         self._sync = sync
+        self._parts = sync.match if sync is not None else None
         self._encode = count
         self._kept = lru_cache(maxsize=_KEPT)(count)
         self._asked = (0, 0, "")
@@ -115,26 +116,28 @@ class TokenRuler:
         return min(self._ends[before], end) if before >= 0 else 0
 
     def _counted(self, start: int, end: int, before: str) -> int:
-        text = self._text
-        if self._sync is not None and end - start > _SHORT:
+        text, ends = self._text, self._ends
+        if self._parts is None or end - start <= _SHORT:
+            return self._alone(before + text[start:end])
+        first: int | None = start
+        if before or not self._parts(text, start):
             first = self._sync_from(start + 1 if before else start, end)
-            last = self._sync_to(end, first) if first is not None else None
-            if first is not None and last is not None:
-                between = bisect_right(self._ends, last) - bisect_right(self._ends, first)
-                return self._alone(before + text[start:first]) + between + self._alone(text[last:end])
-        return self._alone(before + text[start:end])
+        last = end if first is not None and self._parts(text, end) else self._sync_to(end, first)
+        if first is None or last is None:
+            return self._alone(before + text[start:end])
+        count = bisect_right(ends, last) - bisect_right(ends, first)
+        if before or first > start:
+            count += self._alone(before + text[start:first])
+        return count + self._alone(text[last:end]) if last < end else count
 
     def _alone(self, piece: str) -> int:
-        if not piece:
-            return 0
         return self._kept(piece) if len(piece) <= _LONGEST_KEPT else self._encode(piece)
 
     def _sync_from(self, start: int, end: int) -> int | None:
         """Return the first sync point in `[start, end]`, or one not far after it."""
         text, sync = self._text, self._sync
-        assert sync is not None  # noqa: S101 - for the type checker; `count` has asked
-        if sync.match(text, start):
-            return start
+        if sync is None:
+            return None
         blank = text.find(" ", start, min(end, start + _NEAR))
         if blank > start and not text[blank - 1].isspace():
             return blank
@@ -142,10 +145,11 @@ class TokenRuler:
         found = sync.search(text, start, min(end + 1, len(text)))
         return found.start() if found and found.start() <= end else None
 
-    def _sync_to(self, end: int, lowest: int) -> int | None:
+    def _sync_to(self, end: int, lowest: int | None) -> int | None:
         """Return the last sync point in `[lowest, end]`, or one not far before it."""
         text, sync = self._text, self._sync
-        assert sync is not None  # noqa: S101
+        if sync is None or lowest is None:
+            return None
         for place in range(end, max(lowest, end - 3), -1):  # what ends a chunk is often a mark or two
             if sync.match(text, place):
                 return place

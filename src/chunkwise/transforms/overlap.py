@@ -127,7 +127,7 @@ def _begins(overlap: Overlap, document: Document, budget: Budget) -> Callable[[i
     def begin(start: int) -> int:
         floor = floors(start)
         first = first_ink(text, max(reach(start), floor), start)
-        if first < start and first != floor:
+        if first < start and first != floor and not text[first - 1].isspace():
             word = next_word(text, first, start)
             first = word if word is not None else graphemes.following(text, first, start)
         while first < start and ruler.count(first, start) > most:
