@@ -11,6 +11,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import chunkwise as cw
@@ -20,7 +21,14 @@ from chunkwise.text.graphemes import ceiling
 ROOT = Path(__file__).resolve().parent.parent
 LIMITS = (8, 16, 32, 128, 512)
 TOKENIZERS = ("cl100k_base", "o200k_base", "all-MiniLM-L6-v2")
-RECIPES = ("fixed", "sentences", "recursive", "structural")
+RECIPES = (
+    *("fixed(size={})", "sentences(size={})", "paragraphs(size={})", "recursive(size={})", "structural(size={})"),
+    *("recursive(size={}, balance=True)", "structural(size={}, balance=True)"),
+    *(
+        "recursive(size={}, separators=['. ', ','])",
+        "recursive(size={}, separators=[r'\\W+'], regex=True, keep='none')",
+    ),
+)
 PIPES = ("", " | overlap(ratio=0.2)", " | overlap(sentences=1) | context()")
 CHINESE = "水泵每周检查一次。阀门必须关闭！记录压力读数，然后打电话给站长；夜班工人每两小时巡视。"
 JAPANESE = "ポンプは毎週点検します。バルブを閉めてください．圧力を記録する！「止めるな」と書いてある。"
@@ -44,7 +52,7 @@ def main() -> None:
         kind = chance.choice(("text/plain", "text/markdown", "text/x-python"))
         document = cw.read_text(mixed(chance, sources), id="x", media_type=kind)
         limit, tokenizer = chance.choice(LIMITS), chance.choice(TOKENIZERS)
-        recipe = f"{chance.choice(RECIPES)}(size={limit}){chance.choice(PIPES)}"
+        recipe = chance.choice(RECIPES).format(limit) + chance.choice(PIPES)
         for fault in faults(document, recipe, tokenizer, totals):
             totals[fault.partition(":")[0]] += 1
             print(f"{recipe} {tokenizer}: {fault}", file=sys.stderr)
@@ -55,7 +63,7 @@ def main() -> None:
 def faults(document: cw.Document, recipe: str, tokenizer: str, totals: Counter[str]) -> Iterator[str]:
     """Cut a document, and yield what is wrong with its chunks."""
     cut = cw.parse(recipe, tokenizer=cw.tokenizer(tokenizer))
-    chunks = list(cut(document))
+    chunks = list(islice(cut(document), len(document.text) + 1))  # were it endless, the last would count as lost
     totals["chunks"] += len(chunks)
     text, count = document.text, cut.budget.tokenizer.count
     for chunk in chunks:

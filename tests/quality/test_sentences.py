@@ -14,7 +14,7 @@ SHARED = Path(os.environ.get("CHUNKWISE_SHARED", Path(__file__).resolve().parent
 DATA = SHARED / "data" / "sentences"
 
 # Measured, then rounded down to half a point.
-FLOORS = {"ar": 99.0, "de": 98.5, "hi": 99.5, "ru": 98.5, "zh": 98.5}
+FLOORS = {"ar": 99.0, "de": 98.5, "hi": 99.5, "ru": 98.5, "zh": 99.0}
 
 
 def groups(name: str) -> list[dict[str, object]]:

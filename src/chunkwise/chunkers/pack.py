@@ -144,9 +144,9 @@ class Packer:
         while limit > start:
             cut = self._whole_cut(start, self._leave_enough(start, limit, end, budget), end) if self.min_size else None
             cut = cut or self._whole_cut(start, limit, end) or self._reluctant_cut(start, limit, end)
-            if cut is None:
+            span = Span(start, self._trimmed(start, cut)) if cut is not None else Span(start, start)
+            if not span.length:  # no cut, or one between an indent and what it indents
                 return None
-            span = Span(start, self._trimmed(start, cut))
             excess = self.ruler.count(*span) - budget
             if excess <= 0:
                 return span
@@ -253,7 +253,10 @@ class Packer:
         end = last_ink(self.text, start, cut)
         if self.separators is not None:
             while start < (before := self.separators.before(end)) < end and self._is_edge(before, start):
-                end = last_ink(self.text, start, before)
+                shorter = last_ink(self.text, start, before)
+                if shorter == start:  # nothing but separators, the first of them not whole
+                    break
+                end = shorter
         return end
 
 

@@ -21,9 +21,13 @@ from chunkwise.text.graphemes import joins
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import PARAGRAPH_END, last_item
 
+# A full stop after a short Latin word with a capital is that of "St." or "Dr."; after a closing quotation mark
+# a Chinese sentence goes on where the next words tell who said so.
 _TERMINATOR = regex.compile(
-    r"[.!?\u2026\u203c\u2047-\u2049]+[\"'\u2019\u201d)\]\u300d\u300f]*(?=\s)\s+"
-    r"|[\u3002\uff01\uff1f\uff61\uff0e]+[\"'\u2019\u201d)\]\u300d\u300f\uff09]*\s*"
+    r"(?:(?<!\b\p{Lu}\p{Ll}{0,2})\.|[!?\u2026\u203c\u2047-\u2049])++[\"'\u2019\u201d)\]\u300d\u300f]*(?=\s)\s+"
+    r"|[\u3002\uff01\uff1f\uff61\uff0e]++"
+    r"(?:[\"'\u2019\u201d)\]\u300d\u300f\uff09]++(?!\p{Han}{1,5}[\u8aaa\u8bf4\u9053\u554f\u95ee])"
+    r"|(?![\"'\u2019\u201d)\]\u300d\u300f\uff09]))\s*"
 )
 _SPACE = regex.compile(r"\s+")
 

@@ -15,7 +15,7 @@ from chunkwise.core.protocols import Budget, Reserve, Ruler
 from chunkwise.core.recipes import Range, transform
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.text import graphemes
-from chunkwise.text.graphemes import first_ink
+from chunkwise.text.graphemes import first_ink, joins
 from chunkwise.text.words import next_word
 
 # Whole sentences may take at most this share of a chunk; of a longer one its last words are taken.
@@ -127,7 +127,8 @@ def _begins(overlap: Overlap, document: Document, budget: Budget) -> Callable[[i
     def begin(start: int) -> int:
         floor = floors(start)
         first = first_ink(text, max(reach(start), floor), start)
-        if first < start and first != floor and not text[first - 1].isspace():
+        begins_word = text[first - 1 : first].isspace() and not joins(text, first)
+        if first < start and first != floor and not begins_word:
             word = next_word(text, first, start)
             first = word if word is not None else graphemes.following(text, first, start)
         while first < start and ruler.count(first, start) > most:
