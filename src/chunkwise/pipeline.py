@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.transforms  # registers the transforms
-from chunkwise.core.errors import ChunkwiseError, EncodeError, StoreError
+from chunkwise.core.errors import ChunkwiseError, EncodeError, RecipeError, StoreError
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
 from chunkwise.core.recipes import parse, with_size, with_tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
@@ -45,6 +45,8 @@ def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenize
     Raises: RecipeError.
     """
     counter = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    if counter is not None and not isinstance(counter, Tokenizer):
+        raise RecipeError(f"{counter!r} is no tokenizer; make one of a function with custom_tokenizer(name, function)")
     if isinstance(recipe, str):
         return parse(recipe, tokenizer=counter)
     return with_tokenizer(recipe, counter) if counter is not None else recipe

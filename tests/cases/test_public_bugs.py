@@ -356,6 +356,7 @@ SIBLINGS: dict[str, Callable[[], None]] = {
     "hang-on-many-small-blocks": lambda: reported.grows_linearly(
         "".join(f"[^{i}]: See it.\n\n" for i in range(1500)), "sentences(size=64) | overlap(tokens=9) | context()", MD
     ),
+    "hang-on-even-chunks": lambda: reported.grows_linearly("Check it. " * 2500, "sentences(size=40, balance=True)"),
     "sentence-with-titles": sibling("We saw Ms. Lee at Mt. Fuji. They left.", EACH, two),
     "sentence-with-foreign-words": sibling("She met Prof. Lee et al. in May. They left.", EACH, two),
     "structure-of-a-heading-under-a-heading": sibling(

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
 from chunkwise.core.errors import MissingExtraError, RecipeError
+from chunkwise.core.protocols import Tokenizer
 from chunkwise.core.types import Document
-from chunkwise.pipeline import chunk, chunker
+from chunkwise.pipeline import chunk, chunker, parse
+from chunkwise.readers.read import read_text
 from chunkwise.testing import check_chunker
 from chunkwise.text import engines, huggingface
+from chunkwise.text.bytepairs import BytePairs
 from chunkwise.text.rulers import TokenRuler
 from chunkwise.text.tokens import custom_tokenizer, tokenizer
 from laws.strategies import texts
@@ -93,6 +96,7 @@ def test_one_pass_is_trusted_where_the_definition_proves_it(family: str) -> None
     assert (huggingface.sync_of(definition) is not None) == (family != "sentencepiece")
     blank = {"content": "a b", "special": False}
     assert huggingface.sync_of({**definition, "added_tokens": [blank]}) is None
+    assert huggingface.sync_of({**definition, "added_tokens": [{"content": "C++", "special": False}]}) is None
     assert huggingface.sync_of({**definition, "normalizer": {"type": "Precompiled"}}) is None
 
 
@@ -118,17 +122,58 @@ def vowels(text: str) -> int:
 def test_a_function_that_counts_is_a_tokenizer() -> None:
     made = custom_tokenizer("vowels", vowels)
     assert (made.n_special, made.count("level")) == (2, 4)
-    assert custom_tokenizer("vowels", vowels) is made is tokenizer("vowels")
+    assert custom_tokenizer("vowels", vowels) == made == tokenizer("vowels")
     text = "The pump was checked on Tuesday; valve seven was shut. " * 30
     chunks = check_chunker(chunker("sentences(size=40)", tokenizer=made), Document("x", text))
     assert {c.token_count for c in chunks[:-1]} == {32}  # two sentences of 15 vowels, and the two that are added
 
 
-def test_a_function_takes_no_name_that_is_taken() -> None:
+def test_a_function_takes_no_name_that_is_taken(path: str) -> None:
     custom_tokenizer("taken", len)
-    for name in ("taken", "words"):
-        with pytest.raises(RecipeError, match=f"another tokenizer is named '{name}'"):
+    for name in ("taken", "words", " ", path):
+        with pytest.raises(RecipeError, match=f"another tokenizer is named {name!r}"):
             custom_tokenizer(name, vowels)
+
+
+@pytest.mark.parametrize("function", [lambda text: len(text) / 4, lambda text: None, lambda text: -1, "len"])
+def test_a_function_that_does_not_count_is_refused(function: Any) -> None:
+    with pytest.raises(RecipeError, match="must be a function that returns a whole number"):
+        custom_tokenizer("wrong", function)
+
+
+def test_a_function_is_no_tokenizer_by_itself() -> None:
+    with pytest.raises(RecipeError, match=r"make one of a function with custom_tokenizer"):
+        chunk(Document("x", "a b"), "recursive", tokenizer=len)  # type: ignore[arg-type]
+
+
+def test_a_function_may_count_a_hundred_characters_as_one_or_each_as_a_million() -> None:
+    text = "The pump was checked on Tuesday; valve 7 was shut. " * 80
+    coarse = custom_tokenizer("coarse", lambda text: len(text) // 100)
+    assert len(pieces(text, "sentences(size=8)", coarse)) == 5
+    assert len(pieces(text[:60], "sentences(size=8)", custom_tokenizer("huge", lambda text: 10**6 * len(text)))) > 40
+
+
+def pieces(text: str, recipe: str, counter: Tokenizer) -> list[str]:
+    return [c.text for c in chunk(Document("x", text), recipe, tokenizer=counter)]
+
+
+def test_two_halves_of_a_surrogate_pair_are_two_characters_to_every_engine() -> None:
+    for name in engines.BYTE_PAIRS:
+        counts = {BytePairs(name, engine=which).count("\ud83d\ude00") for which in ("toktok", "tiktoken")}
+        assert len(counts) == 1
+    halves = "word " * 10 + "\ud83d\ude00" * 9 + " word" * 10
+    check_chunker(parse("recursive(size=40)", tokenizer=BytePairs("cl100k_base", engine="tiktoken")), read_text(halves))
+    heading = "# a\ud800b\n\n" + "More words are here. " * 10
+    check_chunker(
+        parse("structural(size=60, tokenizer='bytes') | context()"), read_text(heading, media_type="text/markdown")
+    )
+
+
+def test_a_tokenizer_that_was_trained_with_dropout_counts_without(tmp_path: Path) -> None:
+    definition = json.loads(gpt2().to_str())
+    definition["model"]["dropout"] = 0.9
+    (tmp_path / "tokenizer.json").write_text(json.dumps(definition), encoding="utf-8")
+    assert len({tokenizer(str(tmp_path)).count(PROSE[0]) for _ in range(20)}) == 1
 
 
 def test_a_name_that_nothing_was_made_for_is_refused() -> None:

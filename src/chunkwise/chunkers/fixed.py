@@ -1,4 +1,4 @@
-"""Cut every `size` tokens, words or characters, wherever that falls."""
+"""Cut every `size` tokens, words, characters or bytes, wherever that falls."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from chunkwise.text.tokens import DEFAULT_TOKENIZER, tokenizer
 class Fixed:
     """Cut every `size` units. A grapheme is never cut; white space at a chunk's ends is left out.
 
-    With the units "words" or "characters" these are also what `token_count` counts.
+    With the units "words", "characters" and "bytes" these are also what `token_count` counts.
     """
 
     size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
-    unit: Literal["tokens", "words", "characters"] = "tokens"
+    unit: Literal["tokens", "words", "characters", "bytes"] = "tokens"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
     cuts_units: ClassVar[bool] = True

@@ -21,6 +21,9 @@ Level: TypeAlias = Callable[[int, int], int | None]
 # Blocks in which a full stop ends no sentence: their rows and lines are the units.
 _SOLID: tuple[BlockKind, ...] = ("code", "table", "html", "front_matter", "heading")
 
+# In characters: a block that is indented further starts no line that anyone would cut before.
+_DEEPEST = 200
+
 _LANGUAGE_CODE = regex.compile(r"(?P<code>[A-Za-z]{2})(?:[-_]\w+)*")
 _PAGE = regex.compile("\f")
 
@@ -74,7 +77,13 @@ def units(document: Document, language: str) -> Level:
     lines: list[Level] = [partial(last_line, document.text)]
     inner: dict[str, list[Level]] = {"code": lines, "html": lines, "table": rows}
 
+    edges = among(_solid_edges(document))
+
     def last(lo: int, hi: int) -> int | None:
+        places = [place for level in (walk, *edges) if (place := level(lo, hi)) is not None]
+        return max(places, default=None)
+
+    def walk(lo: int, hi: int) -> int | None:
         while hi > lo:
             index = bisect_left(starts, hi) - 1
             kind, start, end = zones[index] if index >= 0 else ("", 0, 0)
@@ -94,8 +103,21 @@ def units(document: Document, language: str) -> Level:
 def unit_ends(document: Document, language: str) -> list[int]:
     """Return all the places that `units` allows."""
     solid = [block.span for block in solid_blocks(document)]
-    ends = {*outside(SentenceEnds(document.text, language_of(document, language)).all(), solid), *_inner_ends(document)}
+    sentences = SentenceEnds(document.text, language_of(document, language)).all()
+    ends = {*outside(sentences, solid), *_inner_ends(document), *_solid_edges(document)}
     return without_orphans(document, sorted(ends - {0}))
+
+
+def _solid_edges(document: Document) -> list[int]:
+    """Return where code, tables and HTML start and end, if that is at a line's start and end."""
+    text, spans = document.text, [block.span for block in solid_blocks(document) if block.kind != "heading"]
+    starts = [
+        span.start
+        for span in spans
+        if text[max(0, span.start - _DEEPEST) : span.start].rstrip(" \t")[-1:] in ("\n", "\r")
+    ]
+    ends = [span.end for span in spans if not {"\n", "\r"}.isdisjoint(text[span.end - 1 : span.end + 1])]
+    return without_orphans(document, sorted({*starts, *ends} - {0}))
 
 
 def _inner_ends(document: Document) -> list[int]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from math import ceil
+
+import numpy as np
 
 from chunkwise.chunkers.balance import plan
 from chunkwise.chunkers.levels import Level
@@ -70,13 +71,8 @@ class Packer:
         end = self._trimmed(start, end)
         position = start
         while (position := self._first(position, end)) < end:
-            if self.balance:
-                for span in self._planned(position, end):
-                    yield span
-                    position = span.end
-                position = self._first(position, end)
-            if position < end:
-                span = self._next(position, end)
+            planned = list(self._planned(position, end)) if self.balance else []
+            for span in planned or [self._next(position, end)]:
                 yield span
                 position = span.end
 
@@ -84,7 +80,7 @@ class Packer:
         """Yield chunks of about even size, as far as that can be planned and the plan holds.
 
         Only so far is looked ahead that an edit further on changes nothing. Sizes are looked up, so
-        every chunk is counted; the first one that is over the budget ends the plan.
+        every chunk is counted; one that is over the budget ends the plan, and if it is the first, there is none.
         """
         room = self.room - self.reserve(start) - _SLACK
         if room <= 0:
@@ -94,18 +90,36 @@ class Packer:
         if horizon == end:
             costs[end] = 0
         places = sorted(costs)
-        tokens = [0, *accumulate((self.ruler.count(start, place) for place in places), max)]
-        n_chunks = max(1, ceil(tokens[-1] / room))
-        target = ceil(tokens[-1] / n_chunks) if horizon == end else room
-        chosen = plan(tokens, [0, *(costs[place] for place in places)], most=room, target=target)
         position = start
-        for index in chosen if horizon == end else chosen[: _AHEAD - 2]:
+        for cut in self._chosen(start, places, [0, *(costs[place] for place in places)], room, whole=horizon == end):
             position = self._first(position, end)
-            span = Span(position, self._trimmed(position, places[index - 1]))
+            span = Span(position, self._trimmed(position, cut))
             if not span.length or self.ruler.count(*span) > self.room - self.reserve(position):
                 return
             yield span
             position = span.end
+
+    def _chosen(
+        self, start: int, places: Sequence[int], costs: Sequence[float], room: int, *, whole: bool
+    ) -> list[int]:
+        """Return the places to cut at. `whole` tells that the text ends with the last, and is to be shared out."""
+        tokens = [0, *self._sizes(start, places, room)]
+        if not whole:
+            return [places[i - 1] for i in plan(tokens, costs, most=room, target=room)[: _AHEAD - 2]]
+        chosen: list[int] = []
+        n_chunks = 0
+        while n_chunks < (needed := max(1, len(chosen), ceil(tokens[-1] / room))):  # more may be needed than would do
+            n_chunks = needed
+            chosen = plan(tokens, costs, most=room, target=ceil(tokens[-1] / n_chunks))
+        return [places[i - 1] for i in chosen]
+
+    def _sizes(self, start: int, places: Sequence[int], room: int) -> list[int]:
+        """Look up how many tokens each place is from `start`, between marks that are a few tokens apart."""
+        step = max(1, room // 64)
+        marks = [start]
+        while places and marks[-1] < places[-1] and len(marks) < 64 * (_AHEAD + 1) * 2:
+            marks.append(max(marks[-1], self.ruler.fit(start, step * len(marks))))
+        return np.interp(places, marks, np.arange(len(marks)) * step).astype(int).tolist()
 
     def _costs(self, start: int, end: int, step: float) -> dict[int, float]:
         """Return the places in `(start, end]` that leave units whole, with what they cost: the finer, the more."""
@@ -150,7 +164,7 @@ class Packer:
             excess = self.ruler.count(*span) - budget
             if excess <= 0:
                 return span
-            limit = self._lower(span, budget - excess + _ERROR)  # lower, but past no place that may do
+            limit = self._lower(span, excess, budget, allow=_ERROR)  # lower, but past no place that may do
         return None
 
     def _forced_span(self, start: int, end: int, budget: int) -> Span:
@@ -164,11 +178,14 @@ class Packer:
             excess = self.ruler.count(*span) - budget
             if excess <= 0:
                 return span
-            limit = self._lower(span, budget - excess)
+            limit = self._lower(span, excess, budget)
 
-    def _lower(self, span: Span, budget: int) -> int:
+    def _lower(self, span: Span, excess: int, budget: int, *, allow: int = 0) -> int:
         """Return a lower limit for a span that is over the budget: tokens are neither additive nor monotone."""
-        return min(span.end - 1, self.ruler.fit(span.start, max(1, budget)))
+        limit = min(span.end - 1, self.ruler.fit(span.start, max(1, budget - excess + allow)))
+        if excess > budget:  # a look-up that is so far off is no help; go by length
+            limit = min(limit, span.start + 3 * span.length * budget // (2 * (budget + excess)))
+        return limit
 
     def _starts_unit(self, start: int) -> bool:
         return any(level(start - 1, start) is not None for level in (*self.whole, *self.reluctant))
@@ -234,10 +251,7 @@ class Packer:
 
     def _first(self, start: int, end: int) -> int:
         """Return where the next chunk starts: at the first ink, or at the indent before it."""
-        ink = first_ink(self.text, start, end)
-        if self.separators is not None:
-            while ink < end and (after := self.separators.after(ink)) > ink and self._is_edge(after, ink):
-                ink = first_ink(self.text, min(after, end), end)
+        ink = self._after_separators(start, end) if self.separators is not None else first_ink(self.text, start, end)
         if ink == end or not self.keeps_indent(ink):
             return ink
         blank = self.text[start:ink]
@@ -248,15 +262,27 @@ class Packer:
         needed = self.ruler.count(line, graphemes.ceiling(self.text, ink))
         return line if needed <= self.room - self.reserve(line) else ink
 
+    def _after_separators(self, start: int, end: int) -> int:
+        """Return the first ink that belongs to no separator, which may begin in the white space before it."""
+        ink = first_ink(self.text, start, end)
+        while self.separators is not None and ink < end:
+            ends = (self.separators.after(place) for place in range(start, ink + 1))
+            start = next((after for after in ends if after > ink and self._is_edge(after, ink)), end + 1)
+            if start > end:
+                break
+            ink = first_ink(self.text, start, end)
+        return ink
+
     def _trimmed(self, start: int, cut: int) -> int:
         """Return the end of the text from `start` to `cut`, without the white space at its end."""
         end = last_ink(self.text, start, cut)
-        if self.separators is not None:
-            while start < (before := self.separators.before(end)) < end and self._is_edge(before, start):
-                shorter = last_ink(self.text, start, before)
-                if shorter == start:  # nothing but separators, the first of them not whole
-                    break
-                end = shorter
+        while self.separators is not None:
+            starts = (self.separators.before(place) for place in range(end, cut + 1))
+            before = next((place for place in starts if start < place < end and self._is_edge(place, start)), start)
+            shorter = last_ink(self.text, start, before)
+            if shorter == start:  # no separator, or nothing but separators, the first of them not whole
+                break
+            end, cut = shorter, before
         return end
 
 

@@ -18,6 +18,7 @@ from chunkwise.chunkers.levels import (
 )
 from chunkwise.chunkers.pack import Packer
 from chunkwise.chunkers.separators import Keep, Separators, compiled
+from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import body, front_matter
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
@@ -48,6 +49,8 @@ class Recursive:
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
     def __post_init__(self) -> None:
+        if not self.separators and (self.regex or self.keep != "left"):
+            raise RecipeError("recursive: regex and keep are about separators; give some, as in separators=['. ']")
         for separator in self.separators if self.regex else ():
             compiled(separator)
 

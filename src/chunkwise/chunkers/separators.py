@@ -22,21 +22,21 @@ class Separators:
     def __init__(self, text: str, separators: Sequence[str], *, patterns: bool, keep: Keep) -> None:
         self._text = text
         self._keep = keep
-        self._strings = [] if patterns else [separator for separator in separators if separator]
-        self._matches = [
-            [Span(*match.span()) for match in compiled(separator).finditer(text)]
-            for separator in (separators if patterns else ())
-        ]
+        self._strings: list[str] = []
+        self._matches: list[list[Span]] = []
+        self.levels: list[Level] = []
+        """The levels that allow a cut at each separator, coarse to fine."""
+        left = keep == "left"
+        for separator in filter(None, separators):
+            if patterns or _meets_itself(separator):
+                found = [Span(*match.span()) for match in compiled(separator, literal=not patterns).finditer(text)]
+                self._matches.append(found)
+                self.levels += among(span.end if left else span.start for span in found)
+            else:
+                self._strings.append(separator)
+                self.levels.append(partial(self._last, separator, len(separator) if left else 0))
         self._ends = {span.start: span.end for found in self._matches for span in found}
         self._starts = {span.end: span.start for found in self._matches for span in found}
-
-    @property
-    def levels(self) -> list[Level]:
-        """The levels that allow a cut at each separator."""
-        left = self._keep == "left"
-        lazy: list[Level] = [partial(self._last, string, len(string) if left else 0) for string in self._strings]
-        eager = [among(span.end if left else span.start for span in found) for found in self._matches]
-        return [*lazy, *(level for levels in eager for level in levels)]
 
     def after(self, position: int) -> int:
         """Return the end of the separator at a chunk's start, if it belongs to neither chunk."""
@@ -58,7 +58,7 @@ class Separators:
 
     def spans(self) -> list[Span]:
         """Return where all the separators stand, in order for each."""
-        literal = [regex.compile(regex.escape(separator)) for separator in self._strings]
+        literal = [compiled(separator, literal=True) for separator in self._strings]
         found = [Span(*match.span()) for pattern in literal for match in pattern.finditer(self._text)]
         return found + [span for spans in self._matches for span in spans]
 
@@ -68,12 +68,20 @@ class Separators:
         return found + width if found >= 0 else None
 
 
-def compiled(separator: str) -> regex.Pattern[str]:
+def compiled(separator: str, *, literal: bool = False) -> regex.Pattern[str]:
     """Compile a separator.
 
     Raises: RecipeError if it is no regular expression.
     """
     try:
-        return regex.compile(separator)
+        return regex.compile(regex.escape(separator) if literal else separator)
     except regex.error as err:
         raise RecipeError(f"the separator {separator!r} is no regular expression: {err}") from err
+
+
+def _meets_itself(separator: str) -> bool:
+    """Tell whether two of it may share a character, so that only a search from the start tells which one is meant.
+
+    White space may be taken either way: none of it ends up in a chunk's ends.
+    """
+    return not separator.isspace() and any(separator.startswith(separator[i:]) for i in range(1, len(separator)))

@@ -249,7 +249,7 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
                 return _named[option](value)
     if get_origin(kind) is tuple:
         if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
-            raise RecipeError(f"{stage}: {name}={value!r} must be a list of strings; try {name}={[value]!r}")
+            raise RecipeError(f"{stage}: {name}={value!r} must be a list of strings; try {name}=['. ']")
         return tuple(value)
     literals = [choice for option in options if get_origin(option) is Literal for choice in get_args(option)]
     if literals and value not in literals:

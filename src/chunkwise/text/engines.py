@@ -114,7 +114,7 @@ def _tiktoken(encoding: str) -> Engine:
     encode = loaded.encode_ordinary
     return Engine(
         _lenient(lambda text: loaded.encode_to_numpy(text, disallowed_special=())),
-        _lenient(lambda text: len(encode(text))),
+        lambda text: len(encode(encodable(text))),  # by itself it joins two surrogates to one character
     )
 
 

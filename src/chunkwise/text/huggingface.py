@@ -84,7 +84,9 @@ def huggingface(name: str) -> tokenizers.Tokenizer:
     else:
         content = tokenizer_file(name).read_text("utf-8")
     try:
-        json.loads(content)
+        definition = json.loads(content)
+        if definition.get("model", {}).get("dropout"):  # a way of training; counts must not be random
+            content = json.dumps({**definition, "model": {**definition["model"], "dropout": None}})
         loaded = tokenizers.Tokenizer.from_str(content)
     except Exception as err:  # tokenizers raises a bare Exception
         raise RecipeError(f"{name} is no tokenizer.json of Hugging Face: {err}") from err
@@ -105,7 +107,7 @@ def sync_of(definition: Mapping[str, Any]) -> re.Pattern[str] | None:
 
     Known are BERT's, and byte-level ones that split as the GPT family does.
     """
-    if any(_reaches_over_blanks(token) for token in definition.get("added_tokens") or ()):
+    if any(_is_matched_over_syncs(token) for token in definition.get("added_tokens") or ()):
         return None
     normalizer, splitter = definition.get("normalizer") or {}, definition.get("pre_tokenizer") or {}
     if (normalizer.get("type"), splitter.get("type")) == ("BertNormalizer", "BertPreTokenizer"):
@@ -115,10 +117,10 @@ def sync_of(definition: Mapping[str, Any]) -> re.Pattern[str] | None:
     return None
 
 
-def _reaches_over_blanks(token: Mapping[str, Any]) -> bool:
-    """Tell whether an added token, matched before all else, takes a blank in or looks at what is beside it."""
+def _is_matched_over_syncs(token: Mapping[str, Any]) -> bool:
+    """Tell whether an added token, matched before all else, may have a blank or a mark in it, or looks beside it."""
     looks = token.get("lstrip") or token.get("rstrip") or token.get("single_word")
-    return not token.get("special") and bool(looks or re.search(r"\s", token.get("content", "")))
+    return not token.get("special") and bool(looks or not re.fullmatch("[A-Za-z0-9]*", token.get("content", "")))
 
 
 def _is_local(normalizer: Mapping[str, Any]) -> bool:

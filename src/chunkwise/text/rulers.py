@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
+
+from chunkwise.text.unicode import encodable
 
 # A shorter slice is encoded at once: looking for sync points would cost as much.
 _SHORT = 24
@@ -44,16 +46,18 @@ class CharacterRuler:
 
 
 class ByteRuler:
-    """Measure in bytes of UTF-8. Memory: 4 bytes a character."""
+    """Measure in bytes of UTF-8. Memory: 4 bytes a character, none for ASCII."""
 
     def __init__(self, text: str) -> None:
-        codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-        widths = 1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF)
-        self._ends = array("i", np.cumsum(widths, dtype=np.int32).tobytes())
+        self._ends: Sequence[int] = range(1, len(text) + 1)
+        if not text.isascii():
+            codes = np.frombuffer(encodable(text).encode("utf-32-le"), np.uint32)
+            widths = 1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF)
+            self._ends = array("i", np.cumsum(widths, dtype=np.int32).tobytes())
 
     def count(self, start: int, end: int, *, before: str = "") -> int:
         """Return the bytes of a slice, with `before` put in front of it."""
-        return len(before.encode()) + self._to(end) - self._to(start)
+        return len(encodable(before).encode()) + self._to(end) - self._to(start)
 
     def fit(self, start: int, budget: int) -> int:
         """Return the end of the longest slice from `start` within `budget`."""

@@ -22,11 +22,11 @@ from chunkwise.text.unicode import encodable
 from chunkwise.text.words import PARAGRAPH_END, last_item
 
 # A full stop after a short Latin word with a capital is that of "St." or "Dr."; after a closing quotation mark
-# a Chinese sentence goes on where the next words tell who said so.
+# a Chinese or Japanese sentence goes on with a comma, and where the next words tell who said so.
 _TERMINATOR = regex.compile(
     r"(?:(?<!\b\p{Lu}\p{Ll}{0,2})\.|[!?\u2026\u203c\u2047-\u2049])++[\"'\u2019\u201d)\]\u300d\u300f]*(?=\s)\s+"
     r"|[\u3002\uff01\uff1f\uff61\uff0e]++"
-    r"(?:[\"'\u2019\u201d)\]\u300d\u300f\uff09]++(?!\p{Han}{1,5}[\u8aaa\u8bf4\u9053\u554f\u95ee])"
+    r"(?:[\"'\u2019\u201d)\]\u300d\u300f\uff09]++(?![\uff0c\u3001\uff1b,;\u3068]|\p{Han}{1,5}[\u8aaa\u8bf4\u9053\u554f\u95ee])"
     r"|(?![\"'\u2019\u201d)\]\u300d\u300f\uff09]))\s*"
 )
 _SPACE = regex.compile(r"\s+")
@@ -66,9 +66,9 @@ _WINDOW, _LONGEST = 1 << 10, 1 << 13
 # German ordinal ("Am 3. Mai").
 _TITLES = ("Ms.", "Mx.", "Messrs.")
 _PARTS = tuple(
-    f"{part}." for name in ("Eq", "Vol", "Ch", "Tab", "Sec", "No", "Art", "p") for part in (name, name + "s")
+    f"{part}." for name in ("Eq", "Vol", "Ch", "Tab", "Sec", "No", "Art", "Ref", "p") for part in (name, name + "s")
 )
-_PARTS += ("pp.",)
+_PARTS += ("pp.", "approx.")
 _BEFORE_ORDINAL = {"am", "der", "die", "das", "dem", "den", "des", "vom", "zum", "zur", "beim", "im", "bis", "ab"}
 _BEFORE_ORDINAL |= {"seit", "und", "jeden", "einem"}
 _DOUBTFUL = {"en": (*_TITLES, *_PARTS), "de": tuple(f"{digit}." for digit in range(10))}

@@ -19,6 +19,11 @@ from chunkwise.text.segments import Ints, token_ends
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import WORD, stretches
 
+# So many tokens of a character are told apart, when a function counts more.
+_MOST = 8
+# A function that counts less than once in so many characters is asked for the whole.
+_COARSE = 64
+
 # Every stage of a recipe measures the same text, so the last few rulers are kept.
 _KEPT = 4
 
@@ -52,7 +57,7 @@ class Bytes:
 
     def measure(self, text: str) -> Ruler:
         """Return a ruler over `text`."""
-        return CharacterRuler(len(text)) if text.isascii() else _measured_bytes(text)
+        return _measured_bytes(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +81,21 @@ class Custom:
     """Count with a function of one's own. `n_special` is what it counts for an empty text."""
 
     name: str
+    n_special: int
     function: Callable[[str], int] = field(compare=False, repr=False)
 
-    @property
-    def n_special(self) -> int:
-        """What the function counts for an empty text: the tokens that it adds to every one."""
-        return self.function("")
-
     def count(self, text: str) -> int:
-        """Return what the function counts."""
-        return self.function(text)
+        """Return what the function counts.
+
+        Raises: RecipeError if that is no whole number of at least 0.
+        """
+        return _counted(self.name, self.function, text)
 
     def measure(self, text: str) -> Ruler:
         """Count `text` in short stretches and return a ruler over it.
 
         Where they add up is not known, so that every slice which is asked for is counted whole:
-        exact, at the cost of about two passes.
+        exact, at the cost of about three passes.
         """
         return _measured_custom(self, text)
 
@@ -102,15 +106,33 @@ _custom: dict[str, Custom] = {}
 def custom_tokenizer(name: str, count: Callable[[str], int]) -> Tokenizer:
     """Make a tokenizer of a function that counts, and let recipes find it by `name` in this process.
 
-    Raises: RecipeError if another tokenizer has that name.
+    `count("")` is taken as the tokens that are added to every text. A function that is defined once more, as in a
+    notebook, takes the place of the one before. A recipe pickles if the function does.
+    Raises: RecipeError if another tokenizer has that name, or the function does not count.
 
     >>> custom_tokenizer("syllables", lambda text: sum(letter in "aeiou" for letter in text)).count("a level")
     3
     """
     known = _custom.get(name)
-    if name in _NAMED or (known is not None and known.function is not count):
-        raise RecipeError(f"another tokenizer is named {name!r}; choose another name")
-    return _custom.setdefault(name, Custom(name, count))
+    same = known is None or _place(known.function) == _place(count)
+    if not name.strip() or name in _NAMED or tokenizer_file(name).is_file() or not same:
+        raise RecipeError(f"another tokenizer is named {name!r}, or nothing can be; choose another name")
+    _custom[name] = Custom(name, _counted(name, count, ""), count)
+    return _custom[name]
+
+
+def _place(function: Callable[[str], int]) -> tuple[str, str]:
+    return getattr(function, "__module__", ""), getattr(function, "__qualname__", repr(function))
+
+
+def _counted(name: str, function: Callable[[str], int], text: str) -> int:
+    count = function(text) if callable(function) else None
+    if isinstance(count, (int, np.integer)) and count >= 0:
+        return int(count)
+    raise RecipeError(
+        f"the tokenizer {name!r} must be a function that returns a whole number of at least 0, "
+        f"not {count!r} for {text[:40]!r}"
+    )
 
 
 def tokenizer(name: str) -> Tokenizer:
@@ -136,7 +158,7 @@ DEFAULT_TOKENIZER: Tokenizer = _NAMED[MINILM]
 
 @lru_cache(maxsize=_KEPT)
 def _measured_bytes(text: str) -> ByteRuler:
-    return ByteRuler(encodable(text))
+    return ByteRuler(text)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -157,10 +179,13 @@ def _measured_custom(counter: Custom, text: str) -> TokenRuler:
 
     def ends_of(piece: str) -> Ints:
         parts = [
-            np.linspace(start, end, max(0, count(piece[start:end])) + 1, dtype=np.int32)[1:]
+            np.linspace(start, end, min(max(0, count(piece[start:end])), _MOST * (end - start)) + 1, dtype=np.int32)[1:]
             for start, end in stretches(piece)
         ]
-        return np.concatenate([np.empty(0, np.int32), *parts])
+        ends = np.concatenate([np.empty(0, np.int32), *parts])
+        if len(ends) * _COARSE < len(piece):  # it counts nothing in so short a stretch
+            ends = np.linspace(0, len(piece), count(piece) + 1, dtype=np.int32)[1:]
+        return ends
 
     return TokenRuler(text, ends=token_ends(text, None, ends_of), count=count, sync=None)
 

@@ -9,6 +9,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def encodable(text: str) -> str:
     """Replace lone surrogates, which no tokenizer or parser takes, by one character each."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
