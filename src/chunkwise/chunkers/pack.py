@@ -22,6 +22,8 @@ from chunkwise.text.graphemes import first_ink, last_ink
 
 # Even chunks are planned so many ahead, and all but two of them are made of a plan that goes on.
 _AHEAD = 8
+# How many marks a chunk's sizes are looked up at; between them they are interpolated.
+_MARKS = 32
 # In characters: how far back at once all places are looked for. A level may look through all that it is given.
 _STRIDE = 256
 # In tokens: how much less than room an even chunk is planned with, so that what is looked up holds when it is
@@ -115,9 +117,9 @@ class Packer:
 
     def _sizes(self, start: int, places: Sequence[int], room: int) -> list[int]:
         """Look up how many tokens each place is from `start`, between marks that are a few tokens apart."""
-        step = max(1, room // 64)
+        step = max(1, room // _MARKS)
         marks = [start]
-        while places and marks[-1] < places[-1] and len(marks) < 64 * (_AHEAD + 1) * 2:
+        while places and marks[-1] < places[-1] and len(marks) < 4 * _AHEAD * _MARKS:
             marks.append(max(marks[-1], self.ruler.fit(start, step * len(marks))))
         return np.interp(places, marks, np.arange(len(marks)) * step).astype(int).tolist()
 
