@@ -76,14 +76,13 @@ def units(document: Document, language: str) -> Level:
     rows = among(without_orphans(document, (row.span.start for row in outline(document).blocks("row"))))
     lines: list[Level] = [partial(last_line, document.text)]
     inner: dict[str, list[Level]] = {"code": lines, "html": lines, "table": rows}
-
     edges = among(_solid_edges(document))
 
     def last(lo: int, hi: int) -> int | None:
-        places = [place for level in (walk, *edges) if (place := level(lo, hi)) is not None]
-        return max(places, default=None)
+        edge = next((place for level in edges if (place := level(lo, hi)) is not None), None)
+        return within(lo if edge is None else edge, hi) or edge
 
-    def walk(lo: int, hi: int) -> int | None:
+    def within(lo: int, hi: int) -> int | None:
         while hi > lo:
             index = bisect_left(starts, hi) - 1
             kind, start, end = zones[index] if index >= 0 else ("", 0, 0)
