@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 from chunkwise import Chunk, Document, chunk, read
 from chunkwise.chunkers.levels import unit_ends
 from chunkwise.core.types import Span
-from chunkwise.text.graphemes import trim
+from chunkwise.text.graphemes import last_ink
 from chunkwise.text.words import line_spans
 
 HERE = Path(__file__).parent / "images"
@@ -97,9 +97,9 @@ def wrapped(text: str) -> list[Span]:
 def bad_cuts(page: Document, chunks: Sequence[Chunk]) -> int:
     """Count the chunks that end where neither a sentence, nor a row, nor a line of code ends."""
     text = page.text
-    good = {trim(text, Span(0, end)).end for end in unit_ends(page, "auto")}
+    good = {last_ink(text, 0, end) for end in unit_ends(page, "auto")}
     headings = {block.span.end for block in page.blocks if block.kind == "heading"}
-    return sum(made.end not in good | headings | {trim(text, Span(0, len(text))).end} for made in chunks)
+    return sum(made.end not in good | headings | {last_ink(text, 0, len(text))} for made in chunks)
 
 
 if __name__ == "__main__":

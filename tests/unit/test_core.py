@@ -15,7 +15,6 @@ from chunkwise.core.recipes import numbered
 from chunkwise.core.spans import contains, gaps, intersect, join, overlaps, union
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.readers.read import read_text
-from chunkwise.text.graphemes import trim
 
 spans = st.tuples(st.integers(0, 30), st.integers(0, 10)).map(lambda pair: Span(pair[0], pair[0] + pair[1]))
 
@@ -43,13 +42,6 @@ def test_spans_compare_like_sets_of_places(one: Span, other: Span) -> None:
     if one.length and other.length:
         assert overlaps(one, other) == bool(shared)
         assert contains(one, other) == (positions([other]) <= positions([one]))
-
-
-def test_trim_keeps_the_indent_of_code_when_asked() -> None:
-    text = "\n\n    return 1  \n"
-    assert trim(text, Span(0, len(text))).slice(text) == "return 1"
-    assert trim(text, Span(0, len(text)), keep_indent=True).slice(text) == "    return 1"
-    assert trim(" \n ", Span(0, 3)).length == 0
 
 
 def test_join_puts_spans_one_after_the_other() -> None:

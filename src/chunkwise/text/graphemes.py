@@ -99,21 +99,6 @@ def joins(text: str, position: int) -> bool:
     return unicodedata.category(text[position - 1]) not in ("Cc", "Zl", "Zp")
 
 
-def trim(text: str, span: Span, *, keep_indent: bool = False) -> Span:
-    """Shrink a span until neither end is white space.
-
-    With `keep_indent` only blank lines are taken from its start, so that code keeps its shape.
-    """
-    end = last_ink(text, span.start, span.end)
-    start = first_ink(text, span.start, end)
-    if start >= end:
-        return Span(span.start, span.start)
-    if keep_indent:
-        blank = text[span.start : start]
-        start = span.start + max(blank.rfind("\n"), blank.rfind("\r")) + 1
-    return Span(start, end)
-
-
 def _anchor(text: str, position: int, lowest: int) -> int | None:
     """Return a place at or before `position`, not far, where a grapheme surely ends."""
     for place in range(position, max(lowest, position - 4 * LONGEST) - 1, -1):
