@@ -127,15 +127,20 @@ def _inner_ends(document: Document) -> list[int]:
     return sorted({*rows, *lines} - {0})
 
 
-def every(document: Document, ends: Iterable[int], count: int) -> Iterator[int]:
-    """Yield the end of every `count`-th unit of the document's body; white space alone is none."""
-    seen, start = 0, body(document).start
-    for end in ends:
+def parts(document: Document, ends: Callable[[], Iterable[int]], count: int | None) -> Iterator[Span]:
+    """Yield the parts of the document's body that have `count` units each; the whole where that is None.
+
+    `ends` returns where units end; white space alone is none.
+    """
+    begin, stop = body(document)
+    seen, start = 0, begin
+    for end in ends() if count is not None else ():
         seen += bool(document.text[start:end].strip())
         start = max(start, end)
         if seen == count:
-            yield end
-            seen = 0
+            yield Span(begin, end)
+            begin, seen = end, 0
+    yield Span(begin, stop)
 
 
 def heading_ends(document: Document) -> tuple[list[int], list[int]]:

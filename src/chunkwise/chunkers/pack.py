@@ -13,10 +13,10 @@ from math import ceil
 import numpy as np
 
 from chunkwise.chunkers.balance import plan
-from chunkwise.chunkers.levels import Level
+from chunkwise.chunkers.levels import Level, among, heading_ends, in_code, last_resorts
 from chunkwise.chunkers.separators import Separators
-from chunkwise.core.protocols import Reserve, Ruler, no_reserve
-from chunkwise.core.types import Span
+from chunkwise.core.protocols import Budget, Reserve, Ruler, no_reserve
+from chunkwise.core.types import Document, Span
 from chunkwise.text import graphemes
 from chunkwise.text.graphemes import first_ink, last_ink
 
@@ -286,6 +286,40 @@ class Packer:
                 break
             end, cut = shorter, before
         return end
+
+
+def packer(
+    document: Document,
+    budget: Budget,
+    *,
+    ruler: Ruler,
+    whole: Sequence[Level],
+    reserve: Reserve,
+    reluctant: Sequence[Level] | None = None,
+    fill: float = 0.5,
+    min_size: int = 0,
+    balance: bool = False,
+    separators: Separators | None = None,
+) -> Packer:
+    """Return the engine for a document, with what is the same for all strategies that leave units whole.
+
+    Left out, `reluctant` are the places between headings and what is under them.
+    """
+    parting = [level for ends in heading_ends(document) for level in among(ends)] if reluctant is None else reluctant
+    return Packer(
+        document.text,
+        ruler,
+        budget.room,
+        whole=whole,
+        reluctant=parting,
+        last_resorts=last_resorts(document.text),
+        fill=fill,
+        min_size=min_size,
+        reserve=reserve,
+        balance=balance,
+        keeps_indent=in_code(document),
+        separators=separators,
+    )
 
 
 def _beyond(budget: int) -> int:

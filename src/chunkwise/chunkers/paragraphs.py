@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import (
-    among,
-    every,
-    heading_ends,
-    in_code,
-    last_resorts,
-    paragraph_ends,
-    paragraphs,
-    units,
-    without_orphans,
-)
-from chunkwise.chunkers.pack import Packer
-from chunkwise.core.outline import body
+from chunkwise.chunkers.levels import paragraph_ends, paragraphs, parts, units, without_orphans
+from chunkwise.chunkers.pack import packer
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.types import Chunk, Document
@@ -45,23 +35,20 @@ class Paragraphs:
     def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
         budget = Budget(self.size, self.tokenizer)
         cut = cutter(document, budget)
-        text = document.text
-        packer = Packer(
-            text,
-            self.tokenizer.measure(text),
-            budget.room,
+        engine = packer(
+            document,
+            budget,
+            ruler=self.tokenizer.measure(document.text),
             whole=[paragraphs(document), units(document, self.language)],
-            reluctant=[level for ends in heading_ends(document) for level in among(ends)],
-            last_resorts=last_resorts(text),
+            reserve=reserve,
             fill=0,
             min_size=self.min_size,
             balance=self.balance,
-            reserve=reserve,
-            keeps_indent=in_code(document),
         )
-        start, stop = body(document)
-        ends = without_orphans(document, paragraph_ends(text)) if self.max_paragraphs else ()
-        for end in [*every(document, ends, self.max_paragraphs or 0), stop]:
-            for span in packer.pack(start, end):
+        for part in parts(document, partial(_ends, document), self.max_paragraphs):
+            for span in engine.pack(*part):
                 yield cut(span)
-            start = end
+
+
+def _ends(document: Document) -> list[int]:
+    return without_orphans(document, paragraph_ends(document.text))

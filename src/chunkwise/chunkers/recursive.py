@@ -7,16 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import (
-    among,
-    heading_ends,
-    in_code,
-    last_resorts,
-    page_ends,
-    paragraphs,
-    units,
-)
-from chunkwise.chunkers.pack import Packer
+from chunkwise.chunkers.levels import Level, among, page_ends, paragraphs, units
+from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.separators import Keep, Separators, compiled
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import body, front_matter
@@ -60,33 +52,31 @@ class Recursive:
         return bool(self.separators)
 
     def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
-        text = document.text
         budget = Budget(self.size, self.tokenizer)
         cut = cutter(document, budget)
         own = self._separators(document)
-        packer = Packer(
-            text,
-            self.tokenizer.measure(text),
-            budget.room,
-            whole=own.levels
-            if own
-            else [*among(page_ends(document)), paragraphs(document), units(document, self.language)],
-            reluctant=[] if own else [level for ends in heading_ends(document) for level in among(ends)],
-            last_resorts=last_resorts(text),
+        engine = packer(
+            document,
+            budget,
+            ruler=self.tokenizer.measure(document.text),
+            whole=own.levels if own else self._levels(document),
+            reserve=reserve,
+            reluctant=() if own else None,
             fill=self.fill,
             min_size=self.min_size,
-            reserve=reserve,
             balance=self.balance,
-            keeps_indent=in_code(document),
-            separators=own,
+            separators=own if self.keep == "none" else None,
         )
-        for span in packer.pack(*body(document)):
+        for span in engine.pack(*body(document)):
             yield cut(span)
 
     def dropped(self, document: Document) -> Sequence[Drop]:
         """Return the front matter, and with `keep="none"` every separator, which is in no chunk where it ends one."""
         own = self._separators(document) if self.keep == "none" else None
         return [*front_matter(document), *(Drop(span, "separator") for span in (own.spans() if own else ()))]
+
+    def _levels(self, document: Document) -> list[Level]:
+        return [*among(page_ends(document)), paragraphs(document), units(document, self.language)]
 
     def _separators(self, document: Document) -> Separators | None:
         if not self.separators:

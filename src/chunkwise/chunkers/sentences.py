@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import among, every, heading_ends, in_code, last_resorts, unit_ends, units
-from chunkwise.chunkers.pack import Packer
-from chunkwise.core.outline import body
+from chunkwise.chunkers.levels import parts, unit_ends, units
+from chunkwise.chunkers.pack import packer
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.types import Chunk, Document
@@ -35,22 +35,15 @@ class Sentences:
     def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
         budget = Budget(self.size, self.tokenizer)
         cut = cutter(document, budget)
-        text = document.text
-        packer = Packer(
-            text,
-            self.tokenizer.measure(text),
-            budget.room,
+        engine = packer(
+            document,
+            budget,
+            ruler=self.tokenizer.measure(document.text),
             whole=[units(document, self.language)],
-            reluctant=[level for ends in heading_ends(document) for level in among(ends)],
-            last_resorts=last_resorts(text),
+            reserve=reserve,
             min_size=self.min_size,
             balance=self.balance,
-            reserve=reserve,
-            keeps_indent=in_code(document),
         )
-        start, stop = body(document)
-        ends = unit_ends(document, self.language) if self.max_sentences else ()
-        for end in [*every(document, ends, self.max_sentences or 0), stop]:
-            for span in packer.pack(start, end):
+        for part in parts(document, partial(unit_ends, document, self.language), self.max_sentences):
+            for span in engine.pack(*part):
                 yield cut(span)
-            start = end

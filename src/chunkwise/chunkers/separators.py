@@ -21,7 +21,6 @@ class Separators:
 
     def __init__(self, text: str, separators: Sequence[str], *, patterns: bool, keep: Keep) -> None:
         self._text = text
-        self._keep = keep
         self._strings: list[str] = []
         self._matches: list[list[Span]] = []
         self.levels: list[Level] = []
@@ -39,18 +38,14 @@ class Separators:
         self._starts = {span.end: span.start for found in self._matches for span in found}
 
     def after(self, position: int) -> int:
-        """Return the end of the separator at a chunk's start, if it belongs to neither chunk."""
-        if self._keep != "none":
-            return position
+        """Return the end of the separator that starts here, or the position itself."""
         for separator in self._strings:
             if self._text.startswith(separator, position):
                 return position + len(separator)
         return self._ends.get(position, position)
 
     def before(self, position: int) -> int:
-        """Return the start of the separator at a chunk's end, if it belongs to neither chunk."""
-        if self._keep != "none":
-            return position
+        """Return the start of the separator that ends here, or the position itself."""
         for separator in self._strings:
             if self._text.endswith(separator, 0, position):
                 return position - len(separator)

@@ -17,8 +17,6 @@ from chunkwise.chunkers.levels import (
     Level,
     among,
     heading_ends,
-    in_code,
-    last_resorts,
     not_inside,
     outside,
     page_ends,
@@ -28,8 +26,8 @@ from chunkwise.chunkers.levels import (
     units,
     where,
 )
-from chunkwise.chunkers.pack import Packer
-from chunkwise.core.outline import body
+from chunkwise.chunkers.pack import packer
+from chunkwise.core.outline import body, outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.spans import gaps
@@ -62,22 +60,20 @@ class Structural:
         ruler = self.tokenizer.measure(text)
         tables = _Tables(document, ruler, budget.room, reserve)
         whole, reluctant = _levels(document, self.language, lambda span: ruler.count(*span) <= budget.room)
-        packer = Packer(
-            text,
-            ruler,
-            budget.room,
+        engine = packer(
+            document,
+            budget,
+            ruler=ruler,
             whole=whole,
             reluctant=reluctant,
-            last_resorts=last_resorts(text),
             fill=self.fill,
             min_size=self.min_size,
             balance=self.balance,
             reserve=lambda start: reserve(start) + tables.cost(start),
-            keeps_indent=in_code(document),
         )
         cut = cutter(document, budget)
         for section in _merge(_sections(document), ruler, budget.room, self.min_size, reserve):
-            for span in packer.pack(*section):
+            for span in engine.pack(*section):
                 header = tables.header(span.start)
                 chunk = cut(span) if header is None else cut(header, span)
                 # Header and rows together may count more than apart; the rows alone always fit.
@@ -170,7 +166,7 @@ def _introduces(text: str, before: Block, block: Block) -> bool:
 def _sections(document: Document) -> list[Span]:
     """Return the sections of a document, front matter left out; a heading without text joins the next."""
     start, stop = body(document)
-    headings = [block.span for block in document.blocks if block.kind == "heading" and block.parent < 0]
+    headings = [heading.span for heading in outline(document).headings]
     starts = [start, *(heading.start for heading in headings), stop]
     sections: list[Span] = []
     for i, (start, end) in enumerate(itertools.pairwise(starts)):

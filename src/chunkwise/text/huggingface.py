@@ -16,6 +16,7 @@ import tokenizers
 
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Ruler
+from chunkwise.text.engines import BYTE_PAIRS
 from chunkwise.text.rulers import TokenRuler
 from chunkwise.text.segments import Ints, token_ends
 from chunkwise.text.unicode import encodable
@@ -36,9 +37,7 @@ _GPT_PATTERNS = {
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+",
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    BYTE_PAIRS["o200k_base"][0],
 }
 # Normalizers that neither join nor part what stands on two sides of a blank.
 # Source: UAX #15 §1.2: normal forms are closed under concatenation before a character that composes with none.

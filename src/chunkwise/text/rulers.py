@@ -154,7 +154,7 @@ class TokenRuler:
         text, sync = self._text, self._sync
         if sync is None or lowest is None:
             return None
-        for place in range(end, max(lowest, end - 3), -1):  # what ends a chunk is often a mark or two
+        for place in range(end - 1, max(lowest, end - 3), -1):  # what ends a chunk is often a mark or two
             if sync.match(text, place):
                 return place
         blank = text.rfind(" ", max(lowest, end - _NEAR), end)
