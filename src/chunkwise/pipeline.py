@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.transforms  # registers the transforms
 from chunkwise.core.errors import ChunkwiseError, EncodeError, RecipeError, StoreError
+from chunkwise.core.parsing import parse, with_size, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
-from chunkwise.core.recipes import parse, with_size, with_tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.readers.read import Skip, doubts, find_files, read_files

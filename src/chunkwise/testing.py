@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 
 from chunkwise.core.protocols import Chunker
-from chunkwise.core.spans import gaps, overlaps
+from chunkwise.core.spans import contains, gaps, overlaps
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.pipeline import parse
 from chunkwise.text import graphemes
 from chunkwise.text.words import line_spans
 
-__all__ = ["check_chunker", "check_locality"]
+__all__ = ["check_chunker", "check_locality", "check_within"]
 
 
 def check_chunker(chunker: Chunker, document: Document) -> list[Chunk]:
@@ -31,13 +31,36 @@ def check_chunker(chunker: Chunker, document: Document) -> list[Chunk]:
     assert repr(document) == before, "L6: the document was changed"
     assert [chunk.id for chunk in chunker(document)] == [chunk.id for chunk in chunks], "L5: a second run differs"
     _check_fidelity(chunks, document)
-    _check_order(chunks)
-    _check_coverage(chunker, chunks, document)
     _check_budget(chunker, chunks, document)
     _check_value(chunker)
-    _check_edges(chunker, chunks, document)
+    for level in _levels(chunks):
+        _check_order(level)
+        _check_coverage(chunker, level, document)
+        _check_edges(chunker, level, document)
+    assert len({chunk.id for chunk in chunks}) == len(chunks), "L5: two chunks have one id"
     if not document.text.strip():
         assert not chunks, "L7: a blank document gave chunks"
+    return chunks
+
+
+def check_within(chunker: Chunker, document: Document, within: Sequence[Span]) -> list[Chunk]:
+    """Check that spans which are cut by themselves share no chunk and lose nothing, and return the chunks.
+
+    `within` are disjoint, in order, and meet no text that the chunker drops. Raises: AssertionError.
+    """
+    chunks = list(chunker(document, within=within))
+    _check_fidelity(chunks, document)
+    _check_budget(chunker, chunks, document)
+    for level in _levels(chunks):
+        _check_order(level)
+        for span in within:
+            inside = [chunk for chunk in level if contains(span, chunk.body)]
+            for gap in gaps([chunk.body for chunk in inside], span):
+                dropped = [drop.span for drop in chunker.dropped(document)]
+                for rest in gaps(dropped, gap):
+                    assert not rest.slice(document.text).strip(), f"L3: {rest} of {span} is in no chunk of it"
+    for chunk in chunks:
+        assert any(contains(span, chunk.body) for span in within), f"{chunk.body} reaches out of the spans {within}"
     return chunks
 
 
@@ -54,6 +77,13 @@ def check_locality(chunker: Chunker, document: Document, addition: str) -> None:
     assert old == new, "L11: an edit at the end changed the first chunks"
 
 
+def _levels(chunks: Sequence[Chunk]) -> list[list[Chunk]]:
+    """Return the chunks of each level of a hierarchy by themselves; all as one where there is none."""
+    level = {chunk.id: chunk.meta.get("level", 0) for chunk in chunks}
+    ordered = sorted(chunks, key=lambda chunk: str(level[chunk.id]))
+    return [list(group) for _, group in groupby(ordered, key=lambda chunk: str(level[chunk.id]))] or [[]]
+
+
 def _check_fidelity(chunks: Sequence[Chunk], document: Document) -> None:
     for chunk in chunks:
         assert chunk.text == "".join(document.text[a:b] for a, b in chunk.spans), f"L1: {chunk.spans} is not the text"
@@ -67,7 +97,6 @@ def _check_order(chunks: Sequence[Chunk]) -> None:
         assert one.body.start < other.body.start, f"L2: {other.body} does not start after {one.body}"
         assert one.body.end < other.body.end, f"L2: {other.body} lies inside {one.body}"
         assert _overlap(other) or not overlaps(one.body, other.body), f"L10: {one.body} and {other.body} overlap"
-    assert len({chunk.id for chunk in chunks}) == len(chunks), "L5: two chunks have one id"
 
 
 def _check_coverage(chunker: Chunker, chunks: Sequence[Chunk], document: Document) -> None:

@@ -17,8 +17,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from chunkwise.core.parsing import parse
 from chunkwise.core.protocols import Chunker, Ruler, Tokenizer
-from chunkwise.core.recipes import Pipe, parse
+from chunkwise.core.recipes import Pipe
 from chunkwise.core.spans import gaps, join
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.pipeline import chunker

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chunkwise.core.outline import body
 from chunkwise.core.recipes import STRATEGIES
-from chunkwise.core.types import Document
+from chunkwise.core.types import Document, Span
 from chunkwise.pipeline import chunk, chunker
-from chunkwise.testing import check_chunker, check_locality
+from chunkwise.testing import check_chunker, check_locality, check_within
+from chunkwise.text.graphemes import floor
 from chunkwise.text.tokens import custom_tokenizer
 from laws.strategies import document, documents, texts
 
@@ -60,6 +63,19 @@ sizes = st.one_of(st.integers(5, 12), st.integers(13, 60), st.sampled_from([128,
 @given(document=documents, size=sizes, tokenizer=st.sampled_from(TOKENIZERS))
 def test_every_composition_obeys_the_laws(name: str, pipe: str, document: Document, size: int, tokenizer: str) -> None:
     check_chunker(chunker(f"{name}(size={size}){pipe}", tokenizer=tokenizer), document)
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("pipe", PIPES)
+@settings(max_examples=EXAMPLES)
+@given(document=documents, size=sizes, places=st.lists(st.integers(0, 400), max_size=5))
+def test_spans_that_are_cut_by_themselves_share_no_chunk(
+    name: str, pipe: str, document: Document, size: int, places: list[int]
+) -> None:
+    start, end = body(document)
+    edges = [start, *sorted(floor(document.text, start + place, start) for place in places), end]
+    spans = [Span(a, b) for a, b in pairwise(edges)]
+    check_within(chunker(f"{name}(size={size}){pipe}", tokenizer="words"), document, [s for s in spans if s.length > 0])
 
 
 @pytest.mark.parametrize("name", ["structural", "recursive", "sentences", "paragraphs"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.recipes import parse
+from chunkwise.core.parsing import parse
 from chunkwise.pipeline import chunk
 from chunkwise.readers.read import read_text
 from chunkwise.testing import check_chunker

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.pack import Packer
-from chunkwise.core.outline import body
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.types import Chunk, Document
+from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.text.tokens import DEFAULT_TOKENIZER, tokenizer
 
 
@@ -34,9 +33,12 @@ class Fixed:
         """The size, in the unit's own counting."""
         return Budget(self.size, self.tokenizer if self.unit == "tokens" else tokenizer(self.unit))
 
-    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+    def __call__(
+        self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
         ruler = self.budget.tokenizer.measure(document.text)
         cut = cutter(document, self.budget)
         packer = Packer(document.text, ruler, self.budget.room, whole=(), reserve=reserve)
-        for span in packer.pack(*body(document)):
-            yield cut(span)
+        for part in within:
+            for span in packer.pack(*part):
+                yield cut(span)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import regex
 
-from chunkwise.core.outline import body, outline
+from chunkwise.core.outline import outline
 from chunkwise.core.types import Block, BlockKind, Document, Span
 from chunkwise.text.graphemes import first_ink
 from chunkwise.text.sentences import SentenceEnds
@@ -127,20 +127,23 @@ def _inner_ends(document: Document) -> list[int]:
     return sorted({*rows, *lines} - {0})
 
 
-def parts(document: Document, ends: Callable[[], Iterable[int]], count: int | None) -> Iterator[Span]:
-    """Yield the parts of the document's body that have `count` units each; the whole where that is None.
+def parts(
+    document: Document, within: Sequence[Span], ends: Callable[[], Sequence[int]], count: int | None
+) -> Iterator[Span]:
+    """Yield the parts of the spans `within` that have `count` units each; each span whole where that is None.
 
-    `ends` returns where units end; white space alone is none.
+    `ends` returns where units end, in order; white space alone is none.
     """
-    begin, stop = body(document)
-    seen, start = 0, begin
-    for end in ends() if count is not None else ():
-        seen += bool(document.text[start:end].strip())
-        start = max(start, end)
-        if seen == count:
-            yield Span(begin, end)
-            begin, seen = end, 0
-    yield Span(begin, stop)
+    places = ends() if count is not None else ()
+    for begin, stop in within:
+        seen, start = 0, begin
+        for end in places[bisect_right(places, begin) : bisect_left(places, stop)]:
+            seen += bool(document.text[start:end].strip())
+            start = end
+            if seen == count:
+                yield Span(begin, end)
+                begin, seen = end, 0
+        yield Span(begin, stop)
 
 
 def heading_ends(document: Document) -> tuple[list[int], list[int]]:

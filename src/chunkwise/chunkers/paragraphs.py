@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -12,7 +12,7 @@ from chunkwise.chunkers.levels import paragraph_ends, paragraphs, parts, units, 
 from chunkwise.chunkers.pack import packer
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.types import Chunk, Document
+from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 
@@ -32,7 +32,9 @@ class Paragraphs:
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
-    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+    def __call__(
+        self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
         budget = Budget(self.size, self.tokenizer)
         cut = cutter(document, budget)
         engine = packer(
@@ -45,7 +47,7 @@ class Paragraphs:
             min_size=self.min_size,
             balance=self.balance,
         )
-        for part in parts(document, partial(_ends, document), self.max_paragraphs):
+        for part in parts(document, within, partial(_ends, document), self.max_paragraphs):
             for span in engine.pack(*part):
                 yield cut(span)
 

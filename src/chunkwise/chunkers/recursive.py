@@ -11,10 +11,10 @@ from chunkwise.chunkers.levels import Level, among, page_ends, paragraphs, units
 from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.separators import Keep, Separators, compiled
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.outline import body, front_matter
+from chunkwise.core.outline import front_matter
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.types import Chunk, Document, Drop
+from chunkwise.core.types import Chunk, Document, Drop, Span
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 
@@ -51,7 +51,9 @@ class Recursive:
         """Whether a row or a line may be cut that fits: separators know nothing of them."""
         return bool(self.separators)
 
-    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+    def __call__(
+        self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
         budget = Budget(self.size, self.tokenizer)
         cut = cutter(document, budget)
         own = self._separators(document)
@@ -67,8 +69,9 @@ class Recursive:
             balance=self.balance,
             separators=own if self.keep == "none" else None,
         )
-        for span in engine.pack(*body(document)):
-            yield cut(span)
+        for part in within:
+            for span in engine.pack(*part):
+                yield cut(span)
 
     def dropped(self, document: Document) -> Sequence[Drop]:
         """Return the front matter, and with `keep="none"` every separator, which is in no chunk where it ends one."""

@@ -7,7 +7,7 @@ code is cut between lines, and neither is cut at all where it fits.
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -27,6 +27,7 @@ from chunkwise.chunkers.levels import (
     where,
 )
 from chunkwise.chunkers.pack import packer
+from chunkwise.chunkers.riding import Rider, Riders
 from chunkwise.core.outline import body, outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
@@ -54,11 +55,13 @@ class Structural:
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
-    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
+    def __call__(
+        self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
         text = document.text
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
-        tables = _Tables(document, ruler, budget.room, reserve)
+        riders = Riders(_riders(document), ruler, budget, reserve, _row_at(document))
         whole, reluctant = _levels(document, self.language, lambda span: ruler.count(*span) <= budget.room)
         engine = packer(
             document,
@@ -69,15 +72,14 @@ class Structural:
             fill=self.fill,
             min_size=self.min_size,
             balance=self.balance,
-            reserve=lambda start: reserve(start) + tables.cost(start),
+            reserve=lambda start: reserve(start) + riders.cost(start),
         )
         cut = cutter(document, budget)
-        for section in _merge(_sections(document), ruler, budget.room, self.min_size, reserve):
-            for span in engine.pack(*section):
-                header = tables.header(span.start)
-                chunk = cut(span) if header is None else cut(header, span)
-                # Header and rows together may count more than apart; the rows alone always fit.
-                yield chunk if chunk.token_count <= self.size - reserve(span.start) or header is None else cut(span)
+        sections = _sections(document)
+        for part in within:
+            for section in _merge(_pieces(sections, part), ruler, budget.room, self.min_size, reserve):
+                for span in engine.pack(*section):
+                    yield riders.chunk(cut, span)
 
 
 def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> tuple[list[Level], list[Level]]:
@@ -108,35 +110,22 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     return whole, [*parting, single]
 
 
-class _Tables:
-    """The header rows of a document's tables, which ride along with rows that are cut off from them."""
+def _riders(document: Document) -> Iterator[Rider]:
+    """Yield the headers of tables, which ride along with rows that are cut off from them."""
+    blocks = document.blocks
+    for block in outline(document).blocks("header"):
+        yield Rider(blocks[block.parent].span, block.span)
 
-    def __init__(self, document: Document, ruler: Ruler, room: int, reserve: Reserve) -> None:
-        blocks = document.blocks
-        self._headers = [block.span for block in blocks if block.kind == "header"]
-        self._tables = [blocks[block.parent].span for block in blocks if block.kind == "header"]
-        self._rows = [block.span for block in blocks if block.kind == "row"]
-        self._header_starts = [header.start for header in self._headers]
-        self._row_starts = [row.start for row in self._rows]
-        self._ruler = ruler
-        self._room = room
-        self._reserve = reserve
 
-    def header(self, start: int) -> Span | None:
-        """Return the header for a chunk that starts inside a table's rows, if it fits beside the first of them."""
-        index = bisect_right(self._header_starts, start) - 1
-        if index < 0 or not self._headers[index].end <= start < self._tables[index].end:
-            return None
-        header = self._headers[index]
-        row = self._rows[max(bisect_right(self._row_starts, start) - 1, 0)]
-        beside = self._ruler.count(start, max(start, row.end)) + self._reserve(start) + 1
-        room = max(self._room - beside, self._room // 2 if start > row.start else 0)
-        return header if self._ruler.count(*header) <= room else None
+def _row_at(document: Document) -> Callable[[int], Span | None]:
+    """Return a function to the row of a table that holds an offset."""
+    rows = [block.span for block in outline(document).blocks("row")]
 
-    def cost(self, start: int) -> int:
-        """Return the tokens of that header, and one for the seam."""
-        header = self.header(start)
-        return self._ruler.count(*header) + 1 if header else 0
+    def row(start: int) -> Span | None:
+        index = bisect_right(rows, (start, len(document.text))) - 1
+        return rows[index] if index >= 0 and start < rows[index].end else None
+
+    return row
 
 
 def _following(document: Document) -> Iterator[tuple[Block | None, Block]]:
@@ -161,6 +150,13 @@ def _introduces(text: str, before: Block, block: Block) -> bool:
     """Tell whether a paragraph announces the block after it, as in "For example:"."""
     announced = before.kind == "paragraph" and block.kind in ("list", "code", "table", "quote")
     return announced and before.span.slice(text).rstrip().endswith((":", "\uff1a"))
+
+
+def _pieces(spans: Sequence[Span], within: Span) -> list[Span]:
+    """Return what lies `within` of these spans, which are disjoint and in order."""
+    first, last = bisect_right(spans, (within.start, within.start)) - 1, bisect_left(spans, (within.end, within.end))
+    pieces = (Span(max(span.start, within.start), min(span.end, within.end)) for span in spans[max(first, 0) : last])
+    return [piece for piece in pieces if piece.start < piece.end]
 
 
 def _sections(document: Document) -> list[Span]:

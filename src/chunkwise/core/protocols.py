@@ -114,7 +114,24 @@ class Chunker(Protocol):
         """Whether it may cut a table row or a line of code that would have fitted."""
         ...
 
-    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]: ...
+    @property
+    def streamable(self) -> bool:
+        """Whether it cuts a plain text looking only a few chunks ahead, so that a stream of it can be cut."""
+        ...
+
+    def __call__(
+        self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
+        """Cut each of the spans `within` by itself: disjoint ones in order; the document's body where none is given."""
+        ...
+
+    def __or__(self, other: Transform) -> Chunker:
+        """Return this chunker followed by a transform."""
+        ...
+
+    def outlined(self, document: Document) -> Document:
+        """Return the document with the blocks that this chunker finds in its text, which transforms see, too."""
+        ...
 
     def dropped(self, document: Document) -> Sequence[Drop]:
         """Return what this chunker leaves out of every chunk on purpose."""
@@ -128,11 +145,15 @@ class Transform(Protocol):
         """Raise RecipeError if this transform can't work within `budget`."""
         ...
 
-    def reserve(self, document: Document, budget: Budget) -> Reserve:
+    def reserve(self, document: Document, budget: Budget, within: Sequence[Span]) -> Reserve:
         """Tell the chunker what to leave free for this transform."""
         ...
 
-    def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]: ...
+    def __call__(
+        self, chunks: Iterable[Chunk], document: Document, budget: Budget, within: Sequence[Span]
+    ) -> Iterator[Chunk]:
+        """Change the chunks that were cut of the spans `within`; of the whole body where none is given."""
+        ...
 
 
 class Encoder(Protocol):

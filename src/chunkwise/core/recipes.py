@@ -1,25 +1,24 @@
 """Recipes: strategies and transforms by name, as strings that parse back to what printed them.
 
-`structural(size=400) | overlap(sentences=1)` is a `Pipe` of a chunker and a transform. Strings are
-read with `ast` and never evaluated.
+`structural(size=400) | overlap(sentences=1)` is a `Pipe` of a chunker and a transform.
 """
 
 from __future__ import annotations
 
-import ast
 import difflib
 import functools
+import hashlib
 import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.outline import front_matter
+from chunkwise.core.outline import body, front_matter
 from chunkwise.core.protocols import Budget, Chunker, Reserve, Tokenizer, Transform, no_reserve
-from chunkwise.core.types import Chunk, Document, Drop
+from chunkwise.core.types import Chunk, Document, Drop, Span
 
 T = TypeVar("T")
 
@@ -44,16 +43,27 @@ def strategy(cls: type[T]) -> type[T]:
     """Register a frozen dataclass as a chunker, named like its class in snake_case.
 
     It gains checked parameters, a `repr` that is its recipe, `|`, chunks that are told apart by
-    `ordinal`, and what it does not define of `budget`, `dropped` and `cuts_units`.
+    `ordinal`, the document's body where no spans are given to cut `within`, and what it does not
+    define of `budget`, `dropped`, `outlined`, `cuts_units` and `streamable`.
     """
     cut = cls.__call__
 
     @functools.wraps(cut)
-    def call(self: Any, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
-        return numbered(cut(self, document, reserve))
+    def call(
+        self: Any, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
+        document = self.outlined(document)
+        return numbered(cut(self, document, reserve, within or (body(document),)))
 
     cls.__call__ = call  # type: ignore[method-assign]
-    defaults = {"budget": property(_budget), "dropped": _dropped, "cuts_units": False, "__or__": _pipe}
+    defaults = {
+        "budget": property(_budget),
+        "dropped": _dropped,
+        "outlined": _outlined,
+        "cuts_units": False,
+        "streamable": False,
+        "__or__": _pipe,
+    }
     for name, value in defaults.items():
         if name not in vars(cls):
             setattr(cls, name, value)
@@ -96,22 +106,33 @@ class Pipe:
         """Whether the chunker may cut a row or a line that fits."""
         return self.chunker.cuts_units
 
+    @property
+    def streamable(self) -> bool:
+        """Whether the chunker is; what follows it looks back only."""
+        return self.chunker.streamable
+
     def dropped(self, document: Document) -> Sequence[Drop]:
         """Return what the chunker leaves out."""
         return self.chunker.dropped(document)
 
-    def __call__(self, document: Document, reserve: Reserve = no_reserve) -> Iterator[Chunk]:
-        budget = self.budget
-        wishes = [reserve, *(step.reserve(document, budget) for step in self.transforms)]
+    def outlined(self, document: Document) -> Document:
+        """Return the document with the blocks that the chunker finds."""
+        return self.chunker.outlined(document)
+
+    def __call__(
+        self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
+        document, budget = self.outlined(document), self.budget
+        wishes = [reserve, *(step.reserve(document, budget, within) for step in self.transforms)]
         most = budget.room - max(1, budget.room // 8)  # a chunk must bring something of its own
 
         @functools.lru_cache(maxsize=16)  # a packer asks more than once for the same start
         def free(start: int) -> int:
             return min(sum(wish(start) for wish in wishes), most)
 
-        chunks: Iterable[Chunk] = self.chunker(document, free)
+        chunks: Iterable[Chunk] = self.chunker(document, free, within)
         for step in self.transforms:
-            chunks = step(chunks, document, budget)
+            chunks = step(chunks, document, budget, within)
         return numbered(chunks)
 
     def __or__(self, other: Transform) -> Pipe:
@@ -122,44 +143,19 @@ class Pipe:
 
 
 def numbered(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Tell equal chunks apart: the first has ordinal 0, the next 1, and so on."""
-    seen: Counter[tuple[str, str]] = Counter()
+    """Tell equal chunks apart: the first has ordinal 0, the next 1, and so on. Keeps a few bytes of each."""
+    seen: Counter[bytes] = Counter()
     for chunk in chunks:
-        key = (chunk.context, chunk.text)
+        content = f"{len(chunk.context)} {chunk.embed_text}".encode("utf-8", "surrogatepass")
+        key = hashlib.blake2b(content, digest_size=8).digest()
         ordinal = seen[key]
         seen[key] += 1
         yield chunk if chunk.ordinal == ordinal else replace(chunk, ordinal=ordinal)
 
 
-def parse(recipe: str, *, tokenizer: Tokenizer | None = None) -> Chunker:
-    """Read a recipe; count with `tokenizer` where it names none.
-
-    Raises: RecipeError, which names the part that is wrong and what may have been meant.
-    """
-    try:
-        tree = ast.parse(recipe.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as err:  # the last two: absurdly nested
-        reason = getattr(err, "msg", None) or str(err)
-        raise RecipeError(f"can't read the recipe {recipe!r}: {reason}; try {EXAMPLE!r}") from err
-    first, *rest = _stages(tree)
-    chunker: Chunker = _build(first, STRATEGIES, {} if tokenizer is None else {"tokenizer": tokenizer})
-    return Pipe(chunker, tuple(_build(node, TRANSFORMS, {}) for node in rest)) if rest else chunker
-
-
-def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
-    """Count with `tokenizer` in every stage that was left at its default one."""
-    if isinstance(chunker, Pipe):
-        return Pipe(with_tokenizer(chunker.chunker, tokenizer), chunker.transforms)
-    default = parameters(type(chunker)).get("tokenizer", (None, None, None))[1]
-    named = default is None or getattr(chunker, "tokenizer", None) != default
-    return chunker if named else replace(chunker, tokenizer=tokenizer)  # type: ignore[type-var]
-
-
-def with_size(chunker: Chunker, size: int) -> Chunker:
-    """Return the same recipe with another size."""
-    if isinstance(chunker, Pipe):
-        return Pipe(with_size(chunker.chunker, size), chunker.transforms)
-    return replace(chunker, size=size)  # type: ignore[type-var]
+def is_chunker(value: object) -> TypeGuard[Chunker]:
+    """Tell whether a value can stand in a recipe where a recipe is wanted."""
+    return isinstance(value, Pipe) or type(value) in STRATEGIES.values()
 
 
 def parameters(cls: type) -> Mapping[str, tuple[Any, Any, Range | None]]:
@@ -169,15 +165,16 @@ def parameters(cls: type) -> Mapping[str, tuple[Any, Any, Range | None]]:
     return {field.name: (kinds[field.name][0], _default(field), kinds[field.name][1]) for field in fields(cls)}
 
 
-EXAMPLE = "structural(size=400) | overlap(sentences=1)"
-
-
 def _budget(self: Any) -> Budget:
     return Budget(self.size, self.tokenizer)
 
 
 def _dropped(self: Any, document: Document) -> Sequence[Drop]:
     return front_matter(document)
+
+
+def _outlined(self: Any, document: Document) -> Document:
+    return document
 
 
 def _pipe(self: Any, other: Transform) -> Pipe:
@@ -248,13 +245,16 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
             if option in _named:
                 return _named[option](value)
     if get_origin(kind) is tuple:
-        if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
-            raise RecipeError(f"{stage}: {name}={value!r} must be a list of strings; try {name}=['. ']")
+        (what, example) = {str: ("strings", "['. ']"), int: ("integers", "[800, 200]")}[get_args(kind)[0]]
+        if not isinstance(value, (list, tuple)) or any(type(one) is not get_args(kind)[0] for one in value):
+            raise RecipeError(f"{stage}: {name}={value!r} must be a list of {what}; try {name}={example}")
         return tuple(value)
+    if Chunker in options and not is_chunker(value):
+        raise RecipeError(f"{stage}: {name}={value!r} must be a recipe; try {name}=recursive(size=200)")
     literals = [choice for option in options if get_origin(option) is Literal for choice in get_args(option)]
     if literals and value not in literals:
         raise RecipeError(
-            f"{stage}: {name}={value!r} is not one of {', '.join(map(repr, literals))}{_meant(value, literals)}"
+            f"{stage}: {name}={value!r} is not one of {', '.join(map(repr, literals))}{meant(value, literals)}"
         )
     numbers = tuple(option for option in options if option in (int, float))
     if numbers and not literals:
@@ -274,55 +274,17 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
     return value
 
 
-def _stages(tree: ast.expr) -> list[ast.expr]:
-    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
-        return [*_stages(tree.left), tree.right]
-    return [tree]
-
-
-def _build(node: ast.expr, registry: Mapping[str, type], defaults: Mapping[str, Any]) -> Any:
-    call = node if isinstance(node, ast.Call) else ast.Call(func=node, args=[], keywords=[])
-    if not isinstance(call.func, ast.Name):
-        raise RecipeError(f"can't read {ast.unparse(node)!r} as a stage of a recipe; try {EXAMPLE!r}")
-    name = call.func.id
-    if name not in registry:
-        kind, other = ("strategy", TRANSFORMS) if registry is STRATEGIES else ("transform", STRATEGIES)
-        hint = (
-            " (it comes first in a recipe)"
-            if name in STRATEGIES
-            else " (it comes after a strategy)"
-            if name in other
-            else ""
-        )
-        raise RecipeError(f"no {kind} {name!r}{hint or _meant(name, registry)}; known: {', '.join(sorted(registry))}")
-    values = [_literal(arg, name) for arg in call.args]
-    if any(keyword.arg is None for keyword in call.keywords):
-        raise RecipeError(f"{name}: ** is not allowed in a recipe")
-    given = {str(keyword.arg): _literal(keyword.value, name) for keyword in call.keywords}
-    if len(given) < len(call.keywords):
-        raise RecipeError(f"{name}: a parameter is given twice in {ast.unparse(node)!r}")
-    known = [field.name for field in fields(registry[name])]
-    unset = {key: value for key, value in defaults.items() if key in known[len(values) :]}
-    return registry[name](*values, **{**unset, **given})
-
-
-def _literal(node: ast.expr, stage: str) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError) as err:
-        raise RecipeError(f"{stage}: {ast.unparse(node)!r} is not a number, a string or a list of them") from err
-
-
 def _misfit(name: str, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any], err: TypeError) -> str:
     known = [field.name for field in fields(cls)]
     for key in kwargs:
         if key not in known:
-            return f"{name} has no parameter {key!r}{_meant(key, known)}; it takes {', '.join(known)}"
+            return f"{name} has no parameter {key!r}{meant(key, known)}; it takes {', '.join(known)}"
     if len(args) > len(known):
         return f"{name} takes {len(known)} parameters ({', '.join(known)}), {len(args)} given"
     return f"{name}: {err}"
 
 
-def _meant(word: object, known: Iterable[object]) -> str:
+def meant(word: object, known: Iterable[object]) -> str:
+    """Return what to add to a message where one of the known words is like the wrong one."""
     close = difflib.get_close_matches(str(word), [str(name) for name in known], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler, no_reserve
 from chunkwise.core.recipes import transform
-from chunkwise.core.types import Chunk, Document
+from chunkwise.core.types import Chunk, Document, Span
 
 # Headings may take at most this share of a chunk; a longer path loses its outer headings first.
 _MOST = 0.25
@@ -33,7 +33,7 @@ class Context:
     def check(self, budget: Budget) -> None:
         """Any budget will do: a context that does not fit is shortened."""
 
-    def reserve(self, document: Document, budget: Budget) -> Reserve:
+    def reserve(self, document: Document, budget: Budget, within: Sequence[Span]) -> Reserve:
         """Ask for the tokens of the headings above."""
         if not self.headings:
             return no_reserve
@@ -41,7 +41,9 @@ class Context:
         cost = lru_cache(maxsize=64)(lambda titles: _cost(_shortened(titles, budget), budget))
         return lambda start: cost(tuple(heading.label for heading in places.above(start) if heading.label))
 
-    def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
+    def __call__(
+        self, chunks: Iterable[Chunk], document: Document, budget: Budget, within: Sequence[Span]
+    ) -> Iterator[Chunk]:
         places, ruler = outline(document), budget.tokenizer.measure(document.text)
         for chunk in chunks:
             path = places.path_of(chunk.body) if self.headings else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
@@ -54,10 +54,10 @@ class Overlap:
                 f"try tokens={max(1, budget.room * 15 // 100)}, which is 15 %"
             )
 
-    def reserve(self, document: Document, budget: Budget) -> Reserve:
+    def reserve(self, document: Document, budget: Budget, within: Sequence[Span]) -> Reserve:
         """Ask for the tokens of the text that would be repeated."""
         ruler = budget.tokenizer.measure(document.text)
-        begin = _begins(self, document, budget)
+        begin = _begins(self, document, budget, tuple(within))
 
         def reserve(start: int) -> int:
             first = begin(start)
@@ -65,9 +65,11 @@ class Overlap:
 
         return reserve
 
-    def __call__(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterator[Chunk]:
+    def __call__(
+        self, chunks: Iterable[Chunk], document: Document, budget: Budget, within: Sequence[Span]
+    ) -> Iterator[Chunk]:
         ruler = budget.tokenizer.measure(document.text)
-        begin = _begins(self, document, budget)
+        begin = _begins(self, document, budget, tuple(within))
         places = outline(document)
         least = len(document.text)  # the first chunk has nothing before it
         for chunk in chunks:
@@ -116,12 +118,12 @@ class Overlap:
 
 # The chunker asks first what to leave free, and the transform then does it: for the same starts.
 @lru_cache(maxsize=2)
-def _begins(overlap: Overlap, document: Document, budget: Budget) -> Callable[[int], int]:
+def _begins(overlap: Overlap, document: Document, budget: Budget, within: tuple[Span, ...]) -> Callable[[int], int]:
     """Return a function from a chunk's start to where the text that it repeats begins."""
     text, ruler = document.text, budget.tokenizer.measure(document.text)
     most = overlap.most(budget)
     reach = overlap.reach(document, ruler, most)
-    floors = _floors(document)
+    floors = _floors(document, within)
 
     @lru_cache(maxsize=16)
     def begin(start: int) -> int:
@@ -149,13 +151,14 @@ def _within(chunk: Chunk, text: str, ruler: Ruler, budget: Budget, first: int) -
     return body, chunk.token_count
 
 
-def _floors(document: Document) -> Callable[[int], int]:
+def _floors(document: Document, within: Sequence[Span]) -> Callable[[int], int]:
     """Return a function from a chunk's start to the place that its overlap may not go beyond.
 
-    The text before a heading belongs to another section, and the heading itself is context; a table
-    or code is not repeated, except that a chunk inside code may repeat lines of it.
+    What was cut by itself repeats nothing from before it. The text before a heading belongs to another
+    section, and the heading itself is context; a table or code is not repeated, except that a chunk
+    inside code may repeat lines of it.
     """
-    edges = {0}
+    edges = {0, *(span.start for span in within)}
     tables = []
     for block in document.blocks:
         if block.kind == "heading" and block.parent < 0:

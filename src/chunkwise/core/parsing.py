@@ -1,0 +1,116 @@
+"""Read recipes: with `ast`, never evaluated; what is wrong is named, with what may have been meant."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, get_origin
+
+from chunkwise.core.errors import RecipeError
+from chunkwise.core.protocols import Chunker, Tokenizer
+from chunkwise.core.recipes import STRATEGIES, TRANSFORMS, Pipe, is_chunker, meant, parameters
+
+EXAMPLE = "structural(size=400) | overlap(sentences=1)"
+
+
+def parse(recipe: str, *, tokenizer: Tokenizer | None = None) -> Chunker:
+    """Read a recipe; count with `tokenizer` where it names none.
+
+    Raises: RecipeError, which names the part that is wrong and what may have been meant.
+    """
+    try:
+        tree = ast.parse(recipe.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as err:  # the last two: absurdly nested
+        reason = getattr(err, "msg", None) or str(err)
+        raise RecipeError(f"can't read the recipe {recipe!r}: {reason}; try {EXAMPLE!r}") from err
+    return _chunker(tree, tokenizer)
+
+
+def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
+    """Count with `tokenizer` in every stage that was left at its default one, and in the recipes in it."""
+    if isinstance(chunker, Pipe):
+        return Pipe(with_tokenizer(chunker.chunker, tokenizer), chunker.transforms)
+    changed: dict[str, Any] = {}
+    for name, (_, default, _) in parameters(type(chunker)).items():
+        value = getattr(chunker, name)
+        if is_chunker(value):
+            changed[name] = with_tokenizer(value, tokenizer)
+        elif name == "tokenizer" and value == default:
+            changed[name] = tokenizer
+    return replace(chunker, **changed) if changed else chunker  # type: ignore[type-var]
+
+
+def with_size(chunker: Chunker, size: int) -> Chunker:
+    """Return the same recipe with another size."""
+    if isinstance(chunker, Pipe):
+        return Pipe(with_size(chunker.chunker, size), chunker.transforms)
+    return replace(chunker, size=size)  # type: ignore[type-var]
+
+
+def _chunker(tree: ast.expr, tokenizer: Tokenizer | None) -> Chunker:
+    """Return the chunker of an expression such as `name(...) | name(...)`."""
+    first, *rest = _stages(tree)
+    chunker: Chunker = _build(first, STRATEGIES, tokenizer)
+    for node in rest:
+        chunker = chunker | _build(node, TRANSFORMS, None)
+    return chunker
+
+
+def _stages(tree: ast.expr) -> list[ast.expr]:
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
+        return [*_stages(tree.left), tree.right]
+    return [tree]
+
+
+def _build(node: ast.expr, registry: Mapping[str, type], tokenizer: Tokenizer | None) -> Any:
+    call = node if isinstance(node, ast.Call) else ast.Call(func=node, args=[], keywords=[])
+    if not isinstance(call.func, ast.Name):
+        raise RecipeError(f"can't read {ast.unparse(node)!r} as a stage of a recipe; try {EXAMPLE!r}")
+    name = call.func.id
+    if name not in registry:
+        kind, other = ("strategy", TRANSFORMS) if registry is STRATEGIES else ("transform", STRATEGIES)
+        hint = (
+            " (it comes first in a recipe)"
+            if name in STRATEGIES
+            else " (it comes after a strategy)"
+            if name in other
+            else ""
+        )
+        raise RecipeError(f"no {kind} {name!r}{hint or meant(name, registry)}; known: {', '.join(sorted(registry))}")
+    values = [_value(arg, name, tokenizer) for arg in call.args]
+    if any(keyword.arg is None for keyword in call.keywords):
+        raise RecipeError(f"{name}: ** is not allowed in a recipe")
+    given = {str(keyword.arg): _value(keyword.value, name, tokenizer) for keyword in call.keywords}
+    if len(given) < len(call.keywords):
+        raise RecipeError(f"{name}: a parameter is given twice in {ast.unparse(node)!r}")
+    if len(values) > 1 and _takes_many(registry[name]):
+        values = [values]
+    unset: dict[str, Any] = {}
+    if tokenizer is not None:
+        for key, (kind, default, _) in list(parameters(registry[name]).items())[len(values) :]:
+            if kind is Tokenizer:
+                unset[key] = tokenizer
+            elif is_chunker(default):
+                unset[key] = with_tokenizer(default, tokenizer)
+    return registry[name](*values, **{**unset, **given})
+
+
+def _takes_many(cls: type) -> bool:
+    """Tell whether a stage's first parameter is a list, which may be written without brackets."""
+    kind = next(iter(parameters(cls).values()), (None,))[0]
+    return get_origin(kind) is tuple
+
+
+def _value(node: ast.expr, stage: str, tokenizer: Tokenizer | None) -> Any:
+    """Return a literal, or the chunker of a recipe within the recipe."""
+    first = _stages(node)[0]
+    name = first.func if isinstance(first, ast.Call) else first
+    if isinstance(name, ast.Name):
+        return _chunker(node, tokenizer)
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError) as err:
+        raise RecipeError(
+            f"{stage}: {ast.unparse(node)!r} is not a number, a string, a list of them or a recipe"
+        ) from err
