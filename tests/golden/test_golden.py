@@ -26,6 +26,7 @@ RECIPES = {
     "paragraphs": "paragraphs(size=60)",
     "sentences": "sentences(size=60, max_sentences=2)",
     "fixed": "fixed(size=60)",
+    "code": "code(size=60)",
 }
 
 

@@ -1,9 +1,10 @@
 """Strategies: each file one, found by name in a recipe."""
 
+from chunkwise.chunkers.code import Code
 from chunkwise.chunkers.fixed import Fixed
 from chunkwise.chunkers.paragraphs import Paragraphs
 from chunkwise.chunkers.recursive import Recursive
 from chunkwise.chunkers.sentences import Sentences
 from chunkwise.chunkers.structural import Structural
 
-__all__ = ["Fixed", "Paragraphs", "Recursive", "Sentences", "Structural"]
+__all__ = ["Code", "Fixed", "Paragraphs", "Recursive", "Sentences", "Structural"]

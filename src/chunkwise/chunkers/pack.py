@@ -322,6 +322,22 @@ def packer(
     )
 
 
+def fits(text: str, ruler: Ruler, room: int) -> Callable[[Span], bool]:
+    """Return a function that tells whether a span fits, white space at its end left out.
+
+    It is counted only where a look-up leaves a doubt.
+    """
+    doubt = _ERROR + room // 8
+
+    def fit(span: Span) -> bool:
+        end = last_ink(text, *span)
+        if end <= ruler.fit(span.start, room - doubt):
+            return True
+        return end <= ruler.fit(span.start, room + doubt) and ruler.count(span.start, end) <= room
+
+    return fit
+
+
 def _beyond(budget: int) -> int:
     """Return so many tokens that a look-up of them reaches whatever fits the budget."""
     return budget + _ERROR + budget // 8

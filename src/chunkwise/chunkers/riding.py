@@ -6,11 +6,12 @@ the signature of their class, the rest of a turn with the speaker's name.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from chunkwise.core.protocols import Budget, Reserve, Ruler
+from chunkwise.core.spans import Nested
 from chunkwise.core.types import Chunk, Span
 
 
@@ -39,21 +40,17 @@ class Riders:
         Where no unit starts, riders may take `share` of the room.
         """
         self._riders = sorted(riders, key=lambda rider: (rider.scope.start, -rider.scope.end))
-        self._starts = [rider.scope.start for rider in self._riders]
-        self._around: list[int] = []
-        for i, rider in enumerate(self._riders):
-            around = i - 1
-            while around >= 0 and self._riders[around].scope.end < rider.scope.end:
-                around = self._around[around]
-            self._around.append(around)
+        self._scopes = Nested([rider.scope for rider in self._riders])
         self._ruler, self._budget, self._reserve = ruler, budget, reserve
+        self._count = cache(lambda span: ruler.count(*span) + 1)  # and one for the seam
         self._unit, self._share = unit, share
-
-    def at(self, start: int) -> tuple[Span, ...]:
+        self.at = lru_cache(maxsize=16)(self._found)  # a packer asks more than once for the same start
         """Return what rides along with a chunk that starts here, outermost first; outer ones give way to inner ones."""
+
+    def _found(self, start: int) -> tuple[Span, ...]:
         room, spans, cost = self._room(start), list[Span](), 0
         for rider in self._enclosing(start):
-            cost += self._ruler.count(*rider) + 1  # and one for the seam
+            cost += self._count(rider)
             if cost > room:
                 break
             spans.append(rider)
@@ -61,25 +58,22 @@ class Riders:
 
     def cost(self, start: int) -> int:
         """Return the tokens of what rides along with a chunk that starts here."""
-        return sum(self._ruler.count(*span) + 1 for span in self.at(start)) if self._riders else 0
+        return sum(map(self._count, self.at(start))) if self._riders else 0
 
     def chunk(self, cut: Callable[..., Chunk], span: Span) -> Chunk:
-        """Make a chunk of a span and what rides along, or of the span alone where together they count too much."""
+        """Make a chunk of a span and what rides along; outer riders are left where together they count too much."""
         riding = self.at(span.start) if self._riders else ()
-        if riding:
-            chunk = cut(*riding, span)
+        for i in range(len(riding)):
+            chunk = cut(*riding[i:], span)
             if chunk.token_count <= self._budget.size - self._reserve(span.start):
                 return chunk
         return cut(span)
 
     def _enclosing(self, start: int) -> Iterator[Span]:
         """Yield the riders of the scopes around an offset, innermost first."""
-        index = bisect_right(self._starts, start) - 1
-        while index >= 0:
-            rider = self._riders[index]
-            if rider.span.end <= start < rider.scope.end:
-                yield rider.span
-            index = self._around[index]
+        for index in self._scopes.at(start):
+            if self._riders[index].span.end <= start:
+                yield self._riders[index].span
 
     def _room(self, start: int) -> int:
         """Return the tokens that riders may take of a chunk that starts here."""

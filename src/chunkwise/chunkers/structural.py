@@ -26,7 +26,7 @@ from chunkwise.chunkers.levels import (
     units,
     where,
 )
-from chunkwise.chunkers.pack import packer
+from chunkwise.chunkers.pack import fits, packer
 from chunkwise.chunkers.riding import Rider, Riders
 from chunkwise.core.outline import body, outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
@@ -62,7 +62,7 @@ class Structural:
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
         riders = Riders(_riders(document), ruler, budget, reserve, _row_at(document))
-        whole, reluctant = _levels(document, self.language, lambda span: ruler.count(*span) <= budget.room)
+        whole, reluctant = _levels(document, self.language, fits(text, ruler, budget.room))
         engine = packer(
             document,
             budget,

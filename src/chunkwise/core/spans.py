@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from chunkwise.core.types import Span
@@ -58,3 +59,26 @@ def gaps(spans: Iterable[Span], within: Span) -> Iterator[Span]:
 def join(text: str, spans: Sequence[Span]) -> str:
     """Return the text of the spans, one after the other."""
     return "".join(text[span.start : span.end] for span in spans)
+
+
+class Nested:
+    """Spans that nest like a tree, looked up by position in O(log n + depth)."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        """Take spans in order of their starts, the outer one first of two that start together."""
+        self._spans = spans
+        self._starts = [span.start for span in spans]
+        self._around: list[int] = []
+        for i, span in enumerate(spans):
+            around = i - 1
+            while around >= 0 and spans[around].end < span.end:
+                around = self._around[around]
+            self._around.append(around)
+
+    def at(self, position: int) -> Iterator[int]:
+        """Yield the indices of the spans that hold a position, innermost first."""
+        index = bisect_right(self._starts, position) - 1
+        while index >= 0:
+            if position < self._spans[index].end:
+                yield index
+            index = self._around[index]

@@ -6,15 +6,13 @@ Tables, footnotes and front matter are understood beyond CommonMark.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any, cast
 
-import numpy as np
 import pyromark
 
 from chunkwise.core.types import Block, BlockKind, Document, Source, Span
 from chunkwise.readers.decode import decode
-from chunkwise.text.unicode import encodable
+from chunkwise.text.unicode import encodable, offsets
 
 _PARSER = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES
@@ -67,7 +65,7 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
     skip = front.end() if front else int(text.startswith("\ufeff"))
     text = _LONE_RETURN.sub("\n", text)  # of the same length; the parser takes it for no line break
     body = text[skip:]
-    at = _offsets(body)
+    at = offsets(body)
     open_blocks: list[int] = []
     for event, where in _PARSER.events_with_range(encodable(body)):
         if event == "Rule":
@@ -154,12 +152,3 @@ def _fields(front_matter: str) -> dict[str, object]:
     found = {match["key"]: match["value"].strip("\"'") for match in _FIELD.finditer(lines)}
     # Only plain values: lists, blocks and anchors are YAML's own.
     return {key: value for key, value in found.items() if value and value[0] not in "[{>|&*!"}
-
-
-def _offsets(text: str) -> Callable[[int], int]:
-    """Return a function from UTF-8 byte offsets to code point offsets."""
-    if text.isascii():
-        return int
-    content = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    points = np.concatenate(([0], np.cumsum((content & 0xC0) != 0x80)))
-    return lambda offset: int(points[offset])
