@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.transforms  # registers the transforms
 from chunkwise.core.errors import ChunkwiseError, EncodeError, RecipeError, StoreError
-from chunkwise.core.parsing import parse, with_size, with_tokenizer
+from chunkwise.core.parsing import capped, parse, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
@@ -267,7 +267,7 @@ class _Update:
             self._unchanged.append(result.id)
             return
         self._notes += doubts(result)
-        chunks = tuple(self._cut(result))
+        chunks = _leaves(self._cut(result))
         _check_fits(chunks, self._encoder)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
@@ -308,11 +308,18 @@ class _Update:
 
 def _capped(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:
     """Lower the recipe's size to what the encoder takes, and say so."""
-    size = cut.budget.size
+    size = cut.leaf_budget.size
     if cut.budget.tokenizer.name != encoder.tokenizer.name or size <= encoder.max_tokens:
         return cut, ()
     note = f"size={size} is more than {encoder.name} takes; the recipe's size is now {encoder.max_tokens}"
-    return with_size(cut, encoder.max_tokens), (note,)
+    return capped(cut, encoder.max_tokens), (note,)
+
+
+def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
+    """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
+    found = tuple(chunks)
+    parents = {chunk.parent for chunk in found if chunk.parent}
+    return tuple(chunk for chunk in found if chunk.id not in parents) if parents else found
 
 
 def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:

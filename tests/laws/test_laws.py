@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core.outline import body
-from chunkwise.core.recipes import STRATEGIES
+from chunkwise.core.recipes import STRATEGIES, parameters
 from chunkwise.core.types import Document, Span
 from chunkwise.pipeline import chunk, chunker
 from chunkwise.testing import check_chunker, check_locality, check_within
@@ -32,6 +32,12 @@ PIPES = [
 EXAMPLES = int(os.environ.get("CHUNKWISE_LAW_EXAMPLES", "60"))
 
 EVEN = ["recursive(size=40, balance=True)", "sentences(size=40, balance=True)"]
+
+
+def written(name: str, size: int) -> str:
+    """Return a strategy whose chunks, or those that are embedded, have at most so many tokens."""
+    sizes = f"sizes=[{2 * size}, {size}]" if "sizes" in parameters(STRATEGIES[name]) else f"size={size}"
+    return f"{name}({sizes})"
 
 
 def letters(text: str) -> int:
@@ -62,7 +68,7 @@ sizes = st.one_of(st.integers(5, 12), st.integers(13, 60), st.sampled_from([128,
 @settings(max_examples=EXAMPLES)
 @given(document=documents, size=sizes, tokenizer=st.sampled_from(TOKENIZERS))
 def test_every_composition_obeys_the_laws(name: str, pipe: str, document: Document, size: int, tokenizer: str) -> None:
-    check_chunker(chunker(f"{name}(size={size}){pipe}", tokenizer=tokenizer), document)
+    check_chunker(chunker(f"{written(name, size)}{pipe}", tokenizer=tokenizer), document)
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
@@ -75,7 +81,9 @@ def test_spans_that_are_cut_by_themselves_share_no_chunk(
     start, end = body(document)
     edges = [start, *sorted(floor(document.text, start + place, start) for place in places), end]
     spans = [Span(a, b) for a, b in pairwise(edges)]
-    check_within(chunker(f"{name}(size={size}){pipe}", tokenizer="words"), document, [s for s in spans if s.length > 0])
+    check_within(
+        chunker(f"{written(name, size)}{pipe}", tokenizer="words"), document, [s for s in spans if s.length > 0]
+    )
 
 
 @pytest.mark.parametrize("name", ["structural", "recursive", "sentences", "paragraphs"])
@@ -116,7 +124,7 @@ def test_a_bound_on_units_obeys_the_laws(unit: str, document: Document, limit: i
     check_chunker(chunker(f"{unit}(size=50, max_{unit}={limit})", tokenizer="cl100k_base"), document)
 
 
-@pytest.mark.parametrize("recipe", [*(f"{name}(size=40)" for name in sorted(STRATEGIES)), *EVEN])
+@pytest.mark.parametrize("recipe", [*(written(name, 40) for name in sorted(STRATEGIES)), *EVEN])
 @settings(max_examples=EXAMPLES)
 @given(text=texts, addition=texts)
 def test_an_edit_at_the_end_leaves_the_first_chunks_alone(recipe: str, text: str, addition: str) -> None:
@@ -127,7 +135,7 @@ def test_an_edit_at_the_end_leaves_the_first_chunks_alone(recipe: str, text: str
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
 @pytest.mark.parametrize("text", ["", " ", "\n\n\t\r\n", "\u00a0\u2003", "\f\f"])
 def test_blank_documents_give_no_chunks(name: str, text: str) -> None:
-    assert chunk(Document.from_text(text, id="x"), f"{name}(size=20)") == []
+    assert chunk(Document.from_text(text, id="x"), written(name, 20)) == []
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
@@ -135,14 +143,14 @@ def test_blank_documents_give_no_chunks(name: str, text: str) -> None:
 @pytest.mark.parametrize("char", ["a", "\u0335", "水", "_", "\U0001f1eb", "\n"])
 def test_a_word_of_a_hundred_thousand_characters_is_cut(name: str, tokenizer: str, char: str) -> None:
     text = "See " + char * 100_000 + " end."
-    check_chunker(chunker(f"{name}(size=300)", tokenizer=tokenizer), Document.from_text(text, id="x"))
+    check_chunker(chunker(written(name, 300), tokenizer=tokenizer), Document.from_text(text, id="x"))
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
 def test_ids_are_the_same_in_another_process(name: str) -> None:
     program = (
         "import chunkwise as cw; d = cw.read_text('# A\\n\\n' + 'Check the seal. ' * 40, id='x');"
-        f"print([c.id for c in cw.chunk(d, '{name}(size=20) | context()')])"
+        f"print([c.id for c in cw.chunk(d, '{written(name, 20)} | context()')])"
     )
     outputs = {
         subprocess.run(

@@ -2,9 +2,10 @@
 
 from chunkwise.chunkers.code import Code
 from chunkwise.chunkers.fixed import Fixed
+from chunkwise.chunkers.nest import Nest
 from chunkwise.chunkers.paragraphs import Paragraphs
 from chunkwise.chunkers.recursive import Recursive
 from chunkwise.chunkers.sentences import Sentences
 from chunkwise.chunkers.structural import Structural
 
-__all__ = ["Code", "Fixed", "Paragraphs", "Recursive", "Sentences", "Structural"]
+__all__ = ["Code", "Fixed", "Nest", "Paragraphs", "Recursive", "Sentences", "Structural"]

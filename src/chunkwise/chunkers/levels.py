@@ -64,7 +64,7 @@ def units(document: Document, language: str) -> Level:
     None after a heading or a table's header, which belong to what follows them.
     Cost: sentences and lines are looked for only around the places that are asked for.
     """
-    sentences = SentenceEnds(document.text, language_of(document, language))
+    sentences = _sentences(document.text, language_of(document, language))
     bodies = {heading.start: body for heading, body in _leading(document)}
     zones = [  # where no sentence ends; that of a heading reaches into the text under it
         (block.kind, block.span.start, bodies[block.span.start] + 1 if block.kind == "heading" else block.span.end)
@@ -99,10 +99,16 @@ def units(document: Document, language: str) -> Level:
     return last
 
 
+@lru_cache(maxsize=4)
+def _sentences(text: str, language: str) -> SentenceEnds:
+    """Return the ends of sentences, which every stage and level of a recipe asks for."""
+    return SentenceEnds(text, language)
+
+
 def unit_ends(document: Document, language: str) -> list[int]:
     """Return all the places that `units` allows."""
     solid = [block.span for block in solid_blocks(document)]
-    sentences = SentenceEnds(document.text, language_of(document, language)).all()
+    sentences = _sentences(document.text, language_of(document, language)).all()
     ends = {*outside(sentences, solid), *_inner_ends(document), *_solid_edges(document)}
     return without_orphans(document, sorted(ends - {0}))
 

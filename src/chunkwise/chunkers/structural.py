@@ -10,6 +10,7 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
@@ -128,9 +129,11 @@ def _row_at(document: Document) -> Callable[[int], Span | None]:
     return row
 
 
-def _following(document: Document) -> Iterator[tuple[Block | None, Block]]:
-    """Yield each block that may start a chunk, with the sibling before it."""
+@lru_cache(maxsize=4)
+def _following(document: Document) -> list[tuple[Block | None, Block]]:
+    """Return each block that may start a chunk, with the sibling before it."""
     blocks, last = document.blocks, dict[int, Block]()
+    found: list[tuple[Block | None, Block]] = []
     for block in blocks:
         if block.kind in ("page", "header", "row"):
             continue
@@ -138,8 +141,9 @@ def _following(document: Document) -> Iterator[tuple[Block | None, Block]]:
         opening = Span(blocks[block.parent].span.start, block.span.start) if block.parent >= 0 else None
         # On the first line of the block around it, only that one's mark ("- ") stands before it.
         if before is not None or opening is None or _has_break(opening.slice(document.text)):
-            yield before, block
+            found.append((before, block))
         last[block.parent] = block
+    return found
 
 
 def _has_break(text: str) -> bool:
@@ -159,6 +163,7 @@ def _pieces(spans: Sequence[Span], within: Span) -> list[Span]:
     return [piece for piece in pieces if piece.start < piece.end]
 
 
+@lru_cache(maxsize=4)
 def _sections(document: Document) -> list[Span]:
     """Return the sections of a document, front matter left out; a heading without text joins the next."""
     start, stop = body(document)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, get_origin
 
@@ -42,10 +42,29 @@ def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
 
 
 def with_size(chunker: Chunker, size: int) -> Chunker:
-    """Return the same recipe with another size."""
+    """Return the same recipe with another size, also of the recipes in it."""
+    return _resized(chunker, lambda _: size)
+
+
+def capped(chunker: Chunker, most: int) -> Chunker:
+    """Return the same recipe with no size of what is embedded over `most`."""
+    return _resized(chunker, lambda size: min(size, most))
+
+
+def _resized(chunker: Chunker, size_of: Callable[[int], int]) -> Chunker:
     if isinstance(chunker, Pipe):
-        return Pipe(with_size(chunker.chunker, size), chunker.transforms)
-    return replace(chunker, size=size)  # type: ignore[type-var]
+        return Pipe(_resized(chunker.chunker, size_of), chunker.transforms)
+    changed: dict[str, Any] = {}
+    for name in parameters(type(chunker)):
+        value = getattr(chunker, name)
+        if name == "size":
+            changed[name] = size_of(value)
+        elif name == "sizes":  # of levels, whose last is embedded
+            least = size_of(value[-1])
+            changed[name] = (*(size for size in value if size > least), least)
+        elif is_chunker(value) and "sizes" not in parameters(type(chunker)):
+            changed[name] = _resized(value, size_of)
+    return replace(chunker, **changed)  # type: ignore[type-var]
 
 
 def _chunker(tree: ast.expr, tokenizer: Tokenizer | None) -> Chunker:

@@ -110,6 +110,11 @@ class Chunker(Protocol):
         ...
 
     @property
+    def leaf_budget(self) -> Budget:
+        """What no chunk without children exceeds; these are what is embedded."""
+        ...
+
+    @property
     def cuts_units(self) -> bool:
         """Whether it may cut a table row or a line of code that would have fitted."""
         ...

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import hashlib
 import inspect
 import re
 from collections import Counter
@@ -44,7 +43,7 @@ def strategy(cls: type[T]) -> type[T]:
 
     It gains checked parameters, a `repr` that is its recipe, `|`, chunks that are told apart by
     `ordinal`, the document's body where no spans are given to cut `within`, and what it does not
-    define of `budget`, `dropped`, `outlined`, `cuts_units` and `streamable`.
+    define of `budget`, `leaf_budget`, `dropped`, `outlined`, `cuts_units` and `streamable`.
     """
     cut = cls.__call__
 
@@ -58,6 +57,7 @@ def strategy(cls: type[T]) -> type[T]:
     cls.__call__ = call  # type: ignore[method-assign]
     defaults = {
         "budget": property(_budget),
+        "leaf_budget": property(_leaf_budget),
         "dropped": _dropped,
         "outlined": _outlined,
         "cuts_units": False,
@@ -102,6 +102,11 @@ class Pipe:
         return self.chunker.budget
 
     @property
+    def leaf_budget(self) -> Budget:
+        """The budget of the chunker, which has no levels: what follows one with levels goes into it."""
+        return self.budget
+
+    @property
     def cuts_units(self) -> bool:
         """Whether the chunker may cut a row or a line that fits."""
         return self.chunker.cuts_units
@@ -144,10 +149,9 @@ class Pipe:
 
 def numbered(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """Tell equal chunks apart: the first has ordinal 0, the next 1, and so on. Keeps a few bytes of each."""
-    seen: Counter[bytes] = Counter()
+    seen: Counter[int] = Counter()
     for chunk in chunks:
-        content = f"{len(chunk.context)} {chunk.embed_text}".encode("utf-8", "surrogatepass")
-        key = hashlib.blake2b(content, digest_size=8).digest()
+        key = hash((chunk.context, chunk.text))
         ordinal = seen[key]
         seen[key] += 1
         yield chunk if chunk.ordinal == ordinal else replace(chunk, ordinal=ordinal)
@@ -167,6 +171,11 @@ def parameters(cls: type) -> Mapping[str, tuple[Any, Any, Range | None]]:
 
 def _budget(self: Any) -> Budget:
     return Budget(self.size, self.tokenizer)
+
+
+def _leaf_budget(self: Any) -> Budget:
+    budget: Budget = self.budget
+    return budget
 
 
 def _dropped(self: Any, document: Document) -> Sequence[Drop]:
