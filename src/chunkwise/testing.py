@@ -163,7 +163,7 @@ def _check_order(chunks: Sequence[Chunk]) -> Iterator[Violation]:
         for wrong, law, message in (
             (one.body.start >= other.body.start, "L2", f"{other.body} does not start after {one.body}"),
             (one.body.end >= other.body.end, "L2", f"{other.body} lies inside {one.body}"),
-            (not _overlap(other) and overlaps(one.body, other.body), "L10", f"{one.body} and {other.body} overlap"),
+            (other.own == other.body and overlaps(one.body, other.body), "L10", f"{one.body} and {other.body} overlap"),
         ):
             if wrong:
                 yield Violation(law, other.document_id, other.body, message)
@@ -195,7 +195,7 @@ def _check_edges(chunker: Chunker, chunks: Sequence[Chunk], document: Document) 
     if chunker.cuts_units:
         return
     budget = chunker.budget
-    cuts = sorted({place for chunk in chunks for place in (chunk.body.start + _overlap(chunk), chunk.body.end)})
+    cuts = sorted({place for chunk in chunks for place in chunk.own})
     for unit in _units(document):
         between = cuts[bisect_right(cuts, unit.start) : bisect_left(cuts, unit.end)]
         inside = [place for place in between if text[unit.start : place].strip()]
@@ -228,9 +228,3 @@ def _units(document: Document) -> list[Span]:
         if block.kind == "code":
             units += line_spans(document.text, *block.span)
     return units
-
-
-def _overlap(chunk: Chunk) -> int:
-    """Return how many characters of the chunk repeat the one before."""
-    repeated = chunk.meta.get("overlap", 0)
-    return repeated if isinstance(repeated, int) else 0
