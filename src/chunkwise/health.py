@@ -119,11 +119,11 @@ class _Tally:
         self.found = self.of = 0
         self.examples: list[Example] = []
 
-    def add(self, found: Sequence[Span], of: int, document: Document) -> None:
+    def add(self, found: Sequence[Span], of: int, document: Document, note: str = "") -> None:
         self.found += len(found)
         self.of += of
         for span in found[: _MOST_EXAMPLES - len(self.examples)]:
-            self.examples.append(_example(document, span))
+            self.examples.append(_example(document, span, note))
 
     def add_one(self, example: Example) -> None:
         self.found += 1
@@ -148,14 +148,14 @@ class _Run:
         self._left_out: Counter[str] = Counter()
         self._cohesion = Cohesion()
         for violation in examine_value(cut):
-            self._break(violation, Example("", 0, 0, 0, "", "", violation.message))
+            self._law(violation).add_one(Example("", 0, 0, 0, "", "", violation.message))
 
     def take(self, document: Document, sentences: tuple[Sequence[Span], Floats2d] | None) -> None:
         """Cut a document and judge its chunks."""
         self._n_documents += 1
         chunks, violations = examine(self._cut, document)
         for violation in violations:
-            self._break(violation, _example(document, violation.span, violation.message))
+            self._law(violation).add([violation.span], 1, document, violation.message)
         chunks = [chunk for chunk in chunks if chunk.spans and 0 <= chunk.start < chunk.end <= len(document.text)]
         self._counts.extend(chunk.token_count for chunk in chunks)
         for name, judge in FINDINGS.items():
@@ -192,8 +192,8 @@ class _Run:
             skipped=(),
         )
 
-    def _break(self, violation: Violation, example: Example) -> None:
-        self._laws.setdefault(violation.law, _Tally()).add_one(example)
+    def _law(self, violation: Violation) -> _Tally:
+        return self._laws.setdefault(violation.law, _Tally())
 
     def _compare_texts(self, chunks: Sequence[Chunk], document: Document) -> None:
         """Look each text up among all before it. Lines are counted along the way, for a text may have many chunks."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ROWS = {
     "over_budget": ("Chunks over the size", "red"),
     "over_limit": ("Chunks the encoder would cut off", "red"),
-    "tiny": ("Tiny chunks, below a tenth of size", "yellow"),
+    "tiny": ("Tiny chunks (under 10% of size)", "yellow"),
     "sentences_cut": ("Cuts inside a sentence", "yellow"),
     "tables_cut": ("Tables in several chunks", ""),
     "rows_cut": ("Table rows cut that would fit", "red"),
@@ -115,7 +115,7 @@ def print_reports(reports: Sequence[Report]) -> None:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), title_justify="left", show_edge=False)
     table.add_column(f"{reports[0].n_documents:,} documents", no_wrap=True)
     for report in reports:
-        table.add_column(Text(report.recipe), overflow="fold")
+        table.add_column(Text(one_line(report.recipe)), overflow="fold")
     for label, cells in table_rows(reports):
         table.add_row(Text(label), *cells)
     screen.print()
@@ -140,8 +140,8 @@ def table_rows(reports: Sequence[Report]) -> Iterator[tuple[str, list[Text]]]:
 
     yield "Laws L1 to L10", [_laws(report) for report in reports]
     yield "Chunks", [Text(f"{report.sizes.n_chunks:,}") for report in reports]
-    quartiles = [", ".join(map(str, report.sizes.quartiles)) for report in reports]
-    yield "Tokens: least, ¼, median, ¾, most", [Text(line) for line in quartiles]
+    quartiles = [" ".join(map(str, report.sizes.quartiles)) for report in reports]
+    yield "Tokens: least ¼ median ¾ most", [Text(line) for line in quartiles]
     yield "Tokens: mean", [Text(f"{report.sizes.mean:.1f}") for report in reports]
     yield "Chunks by tenths of the size", [Text(_spark(report.sizes.bins), "cyan") for report in reports]
     for name, (label, _) in _ROWS.items():
@@ -158,7 +158,7 @@ def table_rows(reports: Sequence[Report]) -> Iterator[tuple[str, list[Text]]]:
 def _notes(reports: Sequence[Report]) -> Iterator[str]:
     yield "* A heuristic: chunks whose first word is It, These, However ... and that start under no heading."
     if any(report.cohesion for report in reports):
-        yield "** Neighbouring sentences, 5,000 at most: mean cosine inside chunks less across cuts. Higher is better."
+        yield "** Mean cosine of neighbouring sentences (5,000 at most) inside chunks, less that across cuts."
     if any(report.duplicates_full for report in reports):
         yield "There are more chunks than are compared with each other; later duplicates may be missing."
 

@@ -69,7 +69,7 @@ def _body(document: Document, chunks: Sequence[Chunk], chunker: Chunker) -> Iter
     size, drops = chunker.budget.size, sorted(chunker.dropped(document), key=lambda drop: drop.span)
     position = 0
     for i, chunk in enumerate(chunks):
-        body, start = chunk.body, max(chunk.own.start, position)
+        body, start = chunk.body, max(chunk.body.start, position)  # what is drawn already is a repeat
         yield from _left(document, Span(position, max(position, body.start)), drops)
         inks = [ink for span in chunk.spans[:-1] for ink in _inks(document, span, repeated=True)]
         inks += _inks(document, Span(body.start, min(start, body.end)), repeated=True)
