@@ -85,7 +85,7 @@ def check(
     """Check the laws on documents, such as those of `read_folder`, and measure the health of their chunks.
 
     With an encoder, also whether it takes every chunk, and how far sentences belong together inside chunks.
-    Cost: two runs of the chunker a document. Memory does not grow with the documents, beyond 4 bytes a chunk.
+    Cost: two runs of the chunker a document. Memory: 4 bytes a chunk, and about 120 MB at most to find duplicates.
     Raises: RecipeError, EncodeError.
     """
     (report,) = compare(documents, [chunker(recipe, tokenizer=tokenizer)], encoder=encoder)

@@ -77,7 +77,7 @@ def check(
         print_reports(reports)
     broken = [finding.name for report in reports for finding in report.laws]
     say(
-        f"{reports[0].n_documents} documents, {sum(report.sizes.n_chunks for report in reports)} chunks; "
+        f"{_documents(reports)}, {sum(report.sizes.n_chunks for report in reports)} chunks; "
         + (f"broken: {', '.join(dict.fromkeys(broken))}" if broken else "every law holds")
     )
     if broken:
@@ -95,7 +95,7 @@ def report_fields(report: Report) -> dict[str, Any]:
         "chunks": report.sizes.n_chunks,
         "tokens": {**tokens, "mean": round(report.sizes.mean, 1)},
         "histogram": list(report.sizes.bins),
-        "laws": {finding.name: _finding_fields(finding) for finding in report.laws},
+        "laws": {law.name: {"found": law.found, "examples": list(map(asdict, law.examples))} for law in report.laws},
         "findings": {finding.name: _finding_fields(finding) for finding in report.findings},
         "left_out": dict(report.left_out),
         "cohesion": None if report.cohesion is None else {**asdict(report.cohesion), "difference": _cohesion(report)},
@@ -113,7 +113,7 @@ def print_reports(reports: Sequence[Report]) -> None:
 
     screen = console()
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), title_justify="left", show_edge=False)
-    table.add_column(f"{reports[0].n_documents:,} documents", no_wrap=True)
+    table.add_column(_documents(reports), no_wrap=True)
     for report in reports:
         table.add_column(Text(one_line(report.recipe)), overflow="fold")
     for label, cells in table_rows(reports):
@@ -153,6 +153,11 @@ def table_rows(reports: Sequence[Report]) -> Iterator[tuple[str, list[Text]]]:
         yield f"Characters left out: {reason}", [Text(f"{count:,}") for count in counts]
     if any(report.cohesion for report in reports):
         yield "Cohesion of sentences **", [Text(_told(report)) for report in reports]
+
+
+def _documents(reports: Sequence[Report]) -> str:
+    n_documents = reports[0].n_documents
+    return f"{n_documents:,} document" + ("s" if n_documents != 1 else "")
 
 
 def _notes(reports: Sequence[Report]) -> Iterator[str]:
