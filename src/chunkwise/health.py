@@ -157,6 +157,7 @@ class _Run:
         for violation in violations:
             self._law(violation).add([violation.span], 1, document, violation.message)
         chunks = [chunk for chunk in chunks if chunk.spans and 0 <= chunk.start < chunk.end <= len(document.text)]
+        document = self._cut.outlined(document)  # with the headings that only this chunker finds
         self._counts.extend(chunk.token_count for chunk in chunks)
         for name, judge in FINDINGS.items():
             faults = judge(chunks, document, self._cut.budget)

@@ -219,9 +219,8 @@ def left_out(chunks: Sequence[Chunk], document: Document, drops: Sequence[Drop])
 def deepest(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
     """Return the chunks of the deepest level; all where there are no levels."""
     levels = [level if isinstance(level := chunk.meta.get("level", 0), int) else 0 for chunk in chunks]
-    return (
-        [chunk for chunk, level in zip(chunks, levels, strict=True) if level == max(levels)] if any(levels) else chunks
-    )
+    last = max(levels, default=0)
+    return [chunk for chunk, level in zip(chunks, levels, strict=True) if level == last] if any(levels) else chunks
 
 
 def _cuts(chunks: Sequence[Chunk]) -> Iterator[Span]:

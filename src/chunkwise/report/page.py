@@ -30,7 +30,7 @@ def drawn(document: Document, chunks: Sequence[Chunk], chunker: Chunker) -> str:
     Of a hierarchy the deepest level is drawn. Line breaks are those of Unix; signs stand for control characters.
     Cost: linear in the text.
     """
-    shown = deepest(chunks)
+    shown, document = deepest(chunks), chunker.outlined(document)
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
