@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from chunkwise.core.types import Block, Chunk, Document, Hit, Query, Source, Span
+    from chunkwise.health import check
     from chunkwise.pipeline import Index, chunk, parse
     from chunkwise.readers.read import read, read_folder, read_text
     from chunkwise.text.tokens import custom_tokenizer, tokenizer
@@ -37,6 +38,7 @@ _PLACES = {
     "Source": "core.types",
     "Span": "core.types",
     "StoreError": "core.errors",
+    "check": "health",
     "chunk": "pipeline",
     "custom_tokenizer": "text.tokens",
     "parse": "pipeline",
@@ -61,6 +63,7 @@ __all__ = [
     "Source",
     "Span",
     "StoreError",
+    "check",
     "chunk",
     "custom_tokenizer",
     "parse",

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from chunkwise.cli.show import coloured
-from chunkwise.cli.terminal import printable
 from chunkwise.pipeline import chunk
 from chunkwise.readers.read import read_text
+from chunkwise.text.unicode import printable
 
 FIELDS = ["id", "document_id", "index", "start", "end", "spans", "text", "context"]
 FIELDS += ["token_count", "headings", "pages", "meta"]

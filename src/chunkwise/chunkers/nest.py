@@ -75,7 +75,7 @@ class Nest:
         found: list[tuple[int, int, Chunk]] = []
         for level, size in enumerate(self.sizes):
             chunks = list(with_size(self.base, size)(document, reserve, within))
-            within = [_own(chunk) for chunk in chunks]
+            within = [chunk.own for chunk in chunks]
             found += [(own.start, level, chunk) for own, chunk in zip(within, chunks, strict=True)]
             if not within:
                 return
@@ -87,9 +87,3 @@ class Nest:
             if level < len(self.sizes) - 1:
                 last[level] = child.id
             yield child
-
-
-def _own(chunk: Chunk) -> Span:
-    """Return a chunk's own text, without what it repeats of the one before."""
-    repeated = chunk.meta.get("overlap", 0)
-    return Span(chunk.body.start + (repeated if isinstance(repeated, int) else 0), chunk.body.end)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from chunkwise import __version__
+from chunkwise.cli.check import check
 from chunkwise.cli.chunk import chunk
 from chunkwise.cli.doctor import doctor
 from chunkwise.cli.index import index
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for verb in (chunk, show, index, search, strategies, doctor):
+for verb in (chunk, show, check, index, search, strategies, doctor):
     app.command()(told(verb))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,9 +17,9 @@ from chunkwise.cli.terminal import (
     TokenizerOption,
     chunk_fields,
     console,
+    documents,
     fail,
     one_line,
-    printable,
     progress,
     say,
     tell_skips,
@@ -27,11 +27,11 @@ from chunkwise.cli.terminal import (
     write_json,
     written_aside,
 )
+from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
     from chunkwise.core.protocols import Chunker
     from chunkwise.core.types import Chunk, Document
-    from chunkwise.pipeline import Progress
     from chunkwise.readers.read import Skip
 
 
@@ -52,14 +52,14 @@ def chunk(
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
-        documents = _documents(paths, glob or [], skips, show)
+        found = _readable(documents(paths, glob or [], show), skips)
         if out is not None:
             with written_aside(out) as stream:
-                write_json(_rows(cut, documents, counts), stream)
+                write_json(_rows(cut, found, counts), stream)
         elif wants_json(json):
-            write_json(_rows(cut, documents, counts))
+            write_json(_rows(cut, found, counts))
         else:
-            for document in documents:
+            for document in found:
                 _print(document, list(cut(document)), counts)
     tell_skips(skips)
     say(f"{counts['chunks']} chunks of {counts['documents']} documents by {cut!r}" + (f" in {out}" if out else ""))
@@ -67,19 +67,14 @@ def chunk(
         raise typer.Exit(2)
 
 
-def _documents(paths: list[str], globs: list[str], skips: list[Skip], show: Progress | None) -> Iterator[Document]:
-    """Read what can be read; put the rest on the list."""
-    from chunkwise.readers.read import Skip, doubts, find_files, read_files
+def _readable(results: Iterable[Document | Skip], skips: list[Skip]) -> Iterator[Document]:
+    """Yield the documents; put the rest on the list."""
+    from chunkwise.readers.read import Skip
 
-    files = [file for path in paths for file in find_files(path, globs=globs)]  # a missing path is told at once
-    for done, result in enumerate(read_files(files), 1):
-        if show is not None:
-            show(done, len(files), result.id)
+    for result in results:
         if isinstance(result, Skip):
             skips.append(result)
         else:
-            for doubt in doubts(result):
-                say(f"note: {doubt}")
             yield result
 
 

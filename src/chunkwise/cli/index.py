@@ -19,17 +19,19 @@ from chunkwise.cli.terminal import (
 
 IndexOption = Annotated[str, typer.Option("--index", "-i", help="The folder of the index.", envvar="CHUNKWISE_INDEX")]
 
+EncoderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder", "-e", help="A name, a folder with an ONNX model, or an endpoint as http://host/v1#model."
+    ),
+]
+
 
 def index(
     paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
     index: IndexOption = "index",
     recipe: RecipeOption = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            "--encoder", "-e", help="A name, a folder with an ONNX model, or an endpoint as http://host/v1#model."
-        ),
-    ] = None,
+    encoder: EncoderOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
 ) -> None:

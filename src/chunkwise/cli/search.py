@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chunkwise.cli.index import IndexOption
-from chunkwise.cli.terminal import JsonOption, chunk_fields, console, one_line, printable, say, wants_json, write_json
+from chunkwise.cli.terminal import JsonOption, chunk_fields, console, one_line, say, wants_json, write_json
+from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chunkwise.cli.terminal import RecipeOption, TokenizerOption, console, fail, one_line, printable, say
+from chunkwise.cli.terminal import RecipeOption, TokenizerOption, console, fail, one_line, say, written_aside
+from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from chunkwise.core.protocols import Chunker
     from chunkwise.core.types import Chunk, Document
 
 # Two tones in turn, so that neighbours differ; what a chunk repeats of the one before is a third.
@@ -26,8 +28,12 @@ def show(
     path: Annotated[Path, typer.Argument(help="The file to show.", metavar="FILE")],
     recipe: RecipeOption = None,
     tokenizer: TokenizerOption = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page for the browser to this file instead.", metavar="OUT")
+    ] = None,
 ) -> None:
     """Show a document's chunks in colour."""
+    from chunkwise.evaluate.intrinsic import sizes
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
     from chunkwise.readers.read import doubts, read
 
@@ -38,10 +44,22 @@ def show(
     for doubt in doubts(document):
         say(f"note: {doubt}")
     chunks = list(cut(document))
-    console().print(coloured(document, chunks), soft_wrap=True)
-    counts = sorted(chunk.token_count for chunk in chunks) or [0]
-    middle = counts[len(counts) // 2]
-    say(f"{len(chunks)} chunks by {cut!r}; tokens: least {counts[0]}, median {middle}, most {counts[-1]}")
+    if html is not None:
+        _write(html, path, document, chunks, cut)
+    else:
+        console().print(coloured(document, chunks), soft_wrap=True)
+    least, _, median, _, most = sizes([chunk.token_count for chunk in chunks], cut.budget.size).quartiles
+    written = f", in {html}" if html is not None else ""
+    say(f"{len(chunks)} chunks by {cut!r}; tokens: least {least}, median {median}, most {most}{written}")
+
+
+def _write(out: Path, path: Path, document: Document, chunks: Sequence[Chunk], cut: Chunker) -> None:
+    from chunkwise.report.page import drawn
+
+    if out.exists() and out.samefile(path):
+        fail(f"{out} is the file to be shown; write to another")
+    with written_aside(out) as stream:
+        stream.write(drawn(document, chunks, cut))
 
 
 def coloured(document: Document, chunks: Sequence[Chunk]) -> Text:
@@ -55,8 +73,7 @@ def coloured(document: Document, chunks: Sequence[Chunk]) -> Text:
         if text.plain and not text.plain.endswith("\n"):
             text.append("\n")
         text.append(_label(chunk, index) + "\n", _LABEL)
-        repeated = chunk.meta.get("overlap", 0)
-        own = body.start + (repeated if isinstance(repeated, int) else 0)
+        own = chunk.own.start
         for riding in chunk.spans[:-1]:
             _append(text, riding.slice(document.text), _REPEATED)
         _append(text, document.text[body.start : own], _REPEATED)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
@@ -15,11 +14,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
 import typer
 
 from chunkwise.core.errors import ChunkwiseError
+from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from chunkwise.core.types import Chunk
+    from chunkwise.core.types import Chunk, Document
+    from chunkwise.pipeline import Progress
     from chunkwise.readers.read import Skip
 
 P = ParamSpec("P")
@@ -36,10 +37,6 @@ GlobOption = Annotated[
     list[str] | None, typer.Option("--glob", "-g", help="Take only files that match, e.g. '*.md'. May be given again.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON lines, also to a terminal.")]
-
-# What a document's text must not do to a terminal: control characters, and marks that turn the
-# direction of what follows (Trojan Source, CVE-2021-42574).
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 # The most skipped files that are named one by one.
 _MOST_SKIPS = 20
@@ -117,14 +114,22 @@ def chunk_fields(chunk: Chunk, index: int) -> dict[str, Any]:
     }
 
 
-def printable(text: str) -> str:
-    """Replace what would steer the terminal by visible signs."""
-    return _UNSAFE.sub(_visible, text)
-
-
 def one_line(text: str) -> str:
     """Return a name or a message that can't pass for two: line breaks and tabs are made visible, too."""
     return printable(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+def documents(paths: Sequence[str], globs: Sequence[str], show: Progress | None) -> Iterator[Document | Skip]:
+    """Read files and folders, telling how far it is and what is doubtful. A missing path is told at once."""
+    from chunkwise.readers.read import Skip, doubts, find_files, read_files
+
+    files = [file for path in paths for file in find_files(path, globs=globs)]
+    for done, result in enumerate(read_files(files), 1):
+        if show is not None:
+            show(done, len(files), result.id)
+        for doubt in () if isinstance(result, Skip) else doubts(result):
+            say(f"note: {doubt}")
+        yield result
 
 
 def tell_skips(skips: Iterable[Skip]) -> None:
@@ -170,8 +175,3 @@ def progress(label: str) -> Iterator[Callable[[int, int, str], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total, name: bar.update(task, completed=done, total=total, description=one_line(name)[-40:])
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\u2426" if code < 0xA0 else ""

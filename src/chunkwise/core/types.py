@@ -135,6 +135,12 @@ class Chunk:
         return self.spans[-1]
 
     @property
+    def own(self) -> Span:
+        """The body without what an overlap repeats of the text before it."""
+        repeated = self.meta.get("overlap", 0)
+        return Span(self.body.start + (repeated if isinstance(repeated, int) else 0), self.body.end)
+
+    @property
     def embed_text(self) -> str:
         """What an encoder is given: the context, then the text."""
         return self.context + self.text

@@ -12,7 +12,8 @@ import pyromark
 
 from chunkwise.core.types import Block, BlockKind, Document, Source, Span
 from chunkwise.readers.decode import decode
-from chunkwise.text.unicode import encodable, offsets
+from chunkwise.text.offsets import offsets
+from chunkwise.text.unicode import encodable
 
 _PARSER = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES

@@ -10,7 +10,8 @@ from typing import Any
 
 from chunkwise.core.errors import require
 from chunkwise.core.types import Span
-from chunkwise.text.unicode import encodable, offsets
+from chunkwise.text.offsets import offsets
+from chunkwise.text.unicode import encodable
 
 # Language -> module, and the function in it that returns the grammar.
 _GRAMMARS = {

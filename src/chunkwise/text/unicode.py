@@ -1,13 +1,14 @@
-"""Between strings and UTF-8: what can't be encoded, and where a byte's character is."""
+"""Strings that Python allows and UTF-8, a terminal or a page does not."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-
-import numpy as np
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+# What a document's text must not do to a terminal or a page: control characters, and marks that turn the
+# direction of what follows (Trojan Source, CVE-2021-42574).
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 def encodable(text: str) -> str:
@@ -21,13 +22,11 @@ def encodable(text: str) -> str:
     return text
 
 
-def offsets(text: str) -> Callable[[int], int]:
-    """Return a function from offsets in bytes of UTF-8 to offsets in code points.
+def printable(text: str) -> str:
+    """Replace control characters by visible signs, and leave out marks that turn the direction."""
+    return _UNSAFE.sub(_visible, text)
 
-    A lone surrogate counts as the three bytes of what replaces it. Memory: 8 bytes a byte; none for ASCII.
-    """
-    if text.isascii():
-        return int
-    content = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    points = np.concatenate(([0], np.cumsum((content & 0xC0) != 0x80)))
-    return lambda offset: int(points[offset])
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\u2426" if code < 0xA0 else ""

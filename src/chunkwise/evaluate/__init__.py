@@ -1,0 +1,1 @@
+"""Judge chunks: by themselves, against their document, and by what is found with them."""

@@ -1,0 +1,1 @@
+"""Chunks drawn for people to look at."""
