@@ -59,7 +59,7 @@ def test_a_paragraph_that_fits_is_whole_at_fill_zero() -> None:
 def test_a_section_is_not_joined_to_its_neighbour_unless_asked() -> None:
     text = "# A\n\nSee site.\n\n# B\n\nLink here.\n"
     assert len(markdown_chunks(text, "structural()")) == 2
-    assert len(markdown_chunks(text, "structural(min_size=40)")) == 1
+    assert len(markdown_chunks(text, "structural(min_size=40, siblings=True)")) == 1
 
 
 @pytest.mark.parametrize("noise", ["<!-- Licensed to somebody. -->", "---", "***\n\n<!-- x -->"])
@@ -99,7 +99,7 @@ def test_a_fence_too_large_is_cut_between_lines_that_keep_their_indent() -> None
     chunks = markdown_chunks(f"```py\n{code}```\n", "structural(size=60)", tokenizer="cl100k_base")
     assert len(chunks) > 3
     for made in chunks[1:-1]:
-        assert made.text.startswith("    value_")
+        assert made.text.startswith("```py\n    value_")
         assert made.text.endswith(")")
 
 

@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
-from chunkwise.chunkers.code_levels import CodeLevels, fences
+from chunkwise.chunkers.code_levels import CodeLevels
 from chunkwise.chunkers.cut import cutter
+from chunkwise.chunkers.fences import fence_meta, fences
 from chunkwise.chunkers.levels import Level, among, heading_ends, not_inside, paragraphs, units, where
 from chunkwise.chunkers.pack import fits, packer
-from chunkwise.chunkers.riding import Riders
+from chunkwise.chunkers.riding import Rider, Riders
 from chunkwise.core.outline import body, outline
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.types import Block, Chunk, Document, Span
+from chunkwise.core.types import Block, Chunk, Document, Meta, Span
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 # Signatures may take at most this share of a chunk; of several, the innermost go first.
@@ -58,7 +59,14 @@ class Code:
         for block in blocks:
             found.add(block, block.label if self.language == "auto" else self.language)
         riders = Riders(
-            [*fences(document), *(found.riders if self.signatures else ())], ruler, budget, reserve, share=_MOST
+            [
+                *(Rider(fence.span, fence.opener) for fence in fences(document)),
+                *(found.riders if self.signatures else ()),
+            ],
+            ruler,
+            budget,
+            reserve,
+            share=_MOST,
         )
         parting = [level for places in (*heading_ends(document), found.partings) for level in among(places)]
         engine = packer(
@@ -71,19 +79,19 @@ class Code:
             min_size=self.min_size,
             reserve=lambda start: reserve(start) + riders.cost(start),
         )
-        cut = cutter(document, budget)
+        cut, fence = cutter(document, budget), fence_meta(document)
         for part in within:
             for span in engine.pack(*part):
-                yield _described(riders.chunk(cut, span), found)
+                yield _described(riders.chunk(cut, span), found, fence(span))
 
 
-def _described(chunk: Chunk, found: CodeLevels) -> Chunk:
+def _described(chunk: Chunk, found: CodeLevels, meta: Meta) -> Chunk:
     """Return the chunk under the names of the definitions it is in, with a word on code that did not parse."""
     names = found.names(chunk.body)
-    meta = {"syntax": "by indents"} if found.is_fallback(chunk.body) else {}
-    if not names and not meta:
+    syntax = {"syntax": "by indents"} if found.is_fallback(chunk.body) else {}
+    if not (names or meta or syntax):
         return chunk
-    return replace(chunk, headings=(*chunk.headings, *names), meta={**chunk.meta, **meta})
+    return replace(chunk, headings=(*chunk.headings, *names), meta={**chunk.meta, **meta, **syntax})
 
 
 def _around(document: Document, blocks: Sequence[Block], level: Level) -> list[Level]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from chunkwise.chunkers.fences import fence_of
 from chunkwise.chunkers.levels import Level, among, in_code, not_inside, where
 from chunkwise.chunkers.riding import Rider
-from chunkwise.core.outline import outline
 from chunkwise.core.spans import Nested
 from chunkwise.core.types import Block, Document, Span
 from chunkwise.text.graphemes import first_ink, last_ink
@@ -23,8 +23,6 @@ from chunkwise.text.words import last_line, line_spans
 
 # Deeper nesting is cut as this deep.
 _DEEPEST = 12
-# In characters: how far a fence may be indented, in lists and quotes.
-_LONGEST_MARGIN = 200
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 _OPENERS = ("{", "(", "[")
@@ -59,7 +57,8 @@ class CodeLevels:
 
         Raises: MissingExtraError.
         """
-        inside = code_within(self.document.text, block)
+        fence = fence_of(self.document.text, block)
+        inside = fence.code if fence else block.span
         tree = syntax(self.document.text, inside, language) if inside.length else None
         if tree is None:
             self.add_indented(inside, 0)
@@ -235,30 +234,7 @@ class _Walk:
             self._levels.riders.append(Rider(Span(head.start, span.end), head))
 
 
-def code_within(text: str, block: Block) -> Span:
-    """Return the code of a block, without the lines of a fence around it."""
-    if not _is_fence(text, block):
-        return block.span
-    lines = line_spans(text, *block.span)
-    last = lines[-1].slice(text).strip(" \t>\r\n")
-    closed = len(lines) > 1 and last[:3] in ("```", "~~~") and not last.strip("`~")
-    return Span(lines[0].end, lines[-1].start if closed else lines[-1].end)
-
-
-def fences(document: Document) -> Iterator[Rider]:
-    """Yield the lines that open fences, which ride along with the lines of code that are cut off from them."""
-    for block in outline(document).blocks("code"):
-        if _is_fence(document.text, block):
-            found = _BREAK.search(document.text, *block.span)
-            yield Rider(block.span, Span(block.span.start, found.end() if found else block.span.end))
-
-
 def line_start(text: str, position: int) -> int:
     """Return where the line of a position starts."""
     start = text.rfind("\n", 0, position) + 1
     return max(start, text.rfind("\r", start, position) + 1)
-
-
-def _is_fence(text: str, block: Block) -> bool:
-    head = text[block.span.start : block.span.start + _LONGEST_MARGIN].lstrip(" \t>")
-    return head.startswith(("```", "~~~"))

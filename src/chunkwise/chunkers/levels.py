@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import regex
 
+from chunkwise.chunkers.fences import partings
 from chunkwise.core.outline import outline
 from chunkwise.core.types import Block, BlockKind, Document, Span
 from chunkwise.text.graphemes import first_ink
@@ -19,7 +20,7 @@ Level: TypeAlias = Callable[[int, int], int | None]
 """`level(lo, hi)` returns the last place in `(lo, hi]` where this level allows a cut, or None."""
 
 # Blocks in which a full stop ends no sentence: their rows and lines are the units.
-_SOLID: tuple[BlockKind, ...] = ("code", "table", "html", "front_matter", "heading")
+_SOLID: tuple[BlockKind, ...] = ("code", "table", "html", "math", "front_matter", "heading")
 
 # In characters: a block that is indented further starts no line that anyone would cut before.
 _DEEPEST = 200
@@ -74,7 +75,7 @@ def units(document: Document, language: str) -> Level:
         return sentences.last
     starts = [start for _, start, _ in zones]
     rows = among(without_orphans(document, (row.span.start for row in outline(document).blocks("row"))))
-    lines: list[Level] = [partial(last_line, document.text)]
+    lines: list[Level] = [where(partial(last_line, document.text), _followed(document))]
     inner: dict[str, list[Level]] = {"code": lines, "html": lines, "table": rows}
     edges = among(_solid_edges(document))
 
@@ -130,7 +131,7 @@ def _inner_ends(document: Document) -> list[int]:
     rows = [row.span.start for row in outline(document).blocks("row")]
     coded = [block.span for block in solid_blocks(document) if block.kind in ("code", "html")]
     lines = [line.start for span in coded for line in line_spans(document.text, *span)]
-    return sorted({*rows, *lines} - {0})
+    return without_orphans(document, sorted({*rows, *lines} - {0}))
 
 
 def parts(
@@ -157,9 +158,9 @@ def heading_ends(document: Document) -> tuple[list[int], list[int]]:
 
     First those before another heading, so that the innermost stays with the text; then all.
     """
-    starts = {heading.start for heading, _ in _leading(document)}
-    ends = [heading.end for heading, _ in _leading(document)]
-    return [heading.end for heading, body in _leading(document) if body in starts], ends
+    leading = _headings(document)
+    starts = {heading.start for heading, _ in leading}
+    return [heading.end for heading, body in leading if body in starts], [heading.end for heading, _ in leading]
 
 
 @lru_cache(maxsize=4)
@@ -206,7 +207,12 @@ def not_inside(spans: Sequence[Span]) -> Callable[[int], bool]:
 
 @lru_cache(maxsize=4)
 def _leading(document: Document) -> tuple[tuple[Span, int], ...]:
-    """Return the headings of sections and of tables, each with where the text under it starts."""
+    """Return the headings of sections and of tables, and the edges of fences, each with where its text starts."""
+    return tuple(sorted([*_headings(document), *partings(document)]))
+
+
+@lru_cache(maxsize=4)
+def _headings(document: Document) -> tuple[tuple[Span, int], ...]:
     text, headings = document.text, outline(document).blocks("heading", "header")
     return tuple((heading.span, first_ink(text, heading.span.end, len(text))) for heading in headings)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from chunkwise.core.protocols import Budget, Reserve, Ruler
 from chunkwise.core.spans import Nested
-from chunkwise.core.types import Chunk, Span
+from chunkwise.core.types import Chunk, Meta, Span
 
 
 class Rider(NamedTuple):
@@ -60,14 +60,14 @@ class Riders:
         """Return the tokens of what rides along with a chunk that starts here."""
         return sum(map(self._count, self.at(start))) if self._riders else 0
 
-    def chunk(self, cut: Callable[..., Chunk], span: Span) -> Chunk:
+    def chunk(self, cut: Callable[..., Chunk], span: Span, meta: Meta | None = None) -> Chunk:
         """Make a chunk of a span and what rides along; outer riders are left where together they count too much."""
         riding = self.at(span.start) if self._riders else ()
         for i in range(len(riding)):
-            chunk = cut(*riding[i:], span)
+            chunk = cut(*riding[i:], span, meta=meta)
             if chunk.token_count <= self._budget.size - self._reserve(span.start):
                 return chunk
-        return cut(span)
+        return cut(span, meta=meta)
 
     def _enclosing(self, start: int) -> Iterator[Span]:
         """Yield the riders of the scopes around an offset, innermost first."""

@@ -7,6 +7,7 @@ code is cut between lines, and neither is cut at all where it fits.
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from functools import lru_cache
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
+from chunkwise.chunkers.fences import fence_meta, fences
 from chunkwise.chunkers.levels import (
     Level,
     among,
@@ -37,13 +39,20 @@ from chunkwise.core.types import Block, Chunk, Document, Span
 from chunkwise.text.graphemes import first_ink
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
+# How a caption begins, in some languages.
+_CAPTION = re.compile(
+    r"[*_]*(?:table|figure|fig\.|listing|tab\.|tabelle|abbildung|tableau|tabla|tabela|\u8868|\u56fe|\u56f3)\s*\d",
+    re.IGNORECASE,
+)
+
 
 @strategy
 @dataclass(frozen=True, slots=True)
 class Structural:
     """Cut a section at a time; text without headings is one section.
 
-    A section below `min_size` tokens is joined to its neighbours; 0 leaves every section alone.
+    A section below `min_size` tokens is joined to the one that it is under, or that is under it; with `siblings`
+    also to one of the same level. 0 leaves every section alone.
     `fill` is how full a chunk must be for a block's end to be preferred to a sentence's.
     `balance` makes the chunks of a section about even instead of full.
     Front matter becomes metadata and is in no chunk.
@@ -51,6 +60,7 @@ class Structural:
 
     size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
     min_size: Annotated[int, Range(0, 100, least=0)] = 0
+    siblings: bool = False
     fill: Annotated[float, Range(0, 0.9, least=0, most=1)] = 0.5
     balance: bool = False
     language: str = "auto"
@@ -63,6 +73,7 @@ class Structural:
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
         riders = Riders(_riders(document), ruler, budget, reserve, _row_at(document))
+        fence = fence_meta(document)
         whole, reluctant = _levels(document, self.language, fits(text, ruler, budget.room))
         engine = packer(
             document,
@@ -78,9 +89,9 @@ class Structural:
         cut = cutter(document, budget)
         sections = _sections(document)
         for part in within:
-            for section in _merge(_pieces(sections, part), ruler, budget.room, self.min_size, reserve):
+            for section in _merged(self, document, _pieces(sections, part), ruler, reserve):
                 for span in engine.pack(*section):
-                    yield riders.chunk(cut, span)
+                    yield riders.chunk(cut, span, meta=fence(span))
 
 
 def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> tuple[list[Level], list[Level]]:
@@ -90,16 +101,16 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     """
     text = document.text
     nested: dict[int, list[int]] = {}
-    introduced = []
+    announced: set[int] = set()
     for before, block in _following(document):
-        if before is not None and _introduces(text, before, block):
-            introduced.append(block.span.start)
+        if _introduces(document, before, block):
+            announced.add(block.span.start)
         elif before is None or before.kind != "heading":
             nested.setdefault(0 if block.kind == "heading" else block.level, []).append(block.span.start)
     solid = solid_blocks(document)
     kept = [block.span for block in solid if block.kind != "heading" and fits(block.span)]
     groups = [end for block in solid if block.kind == "code" for end in paragraph_ends(text, *block.span)]
-    single = units(document, language)
+    single = where(units(document, language), lambda place: place not in announced)
     blocks = [level for depth in sorted(nested) for level in among(outside(nested[depth], kept))]
     whole = [
         *among(page_ends(document)),
@@ -107,15 +118,17 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
         *among(outside(groups, kept)),
         where(single, not_inside(kept)) if kept else single,
     ]
-    parting = [level for places in (introduced, *heading_ends(document), groups) for level in among(places)]
-    return whole, [*parting, single]
+    parting = [level for places in (announced, *heading_ends(document), groups) for level in among(places)]
+    return whole, [*parting, units(document, language)]
 
 
 def _riders(document: Document) -> Iterator[Rider]:
-    """Yield the headers of tables, which ride along with rows that are cut off from them."""
+    """Yield what rides along with what is cut off from it: with rows their header, with code the line of its fence."""
     blocks = document.blocks
     for block in outline(document).blocks("header"):
         yield Rider(blocks[block.parent].span, block.span)
+    for fence in fences(document):
+        yield Rider(fence.span, fence.opener)
 
 
 def _row_at(document: Document) -> Callable[[int], Span | None]:
@@ -150,10 +163,20 @@ def _has_break(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
-def _introduces(text: str, before: Block, block: Block) -> bool:
-    """Tell whether a paragraph announces the block after it, as in "For example:"."""
-    announced = before.kind == "paragraph" and block.kind in ("list", "code", "table", "quote")
-    return announced and before.span.slice(text).rstrip().endswith((":", "\uff1a"))
+def _introduces(document: Document, before: Block | None, block: Block) -> bool:
+    """Tell whether a paragraph announces the block after it, as in "For example:", or is its caption.
+
+    The words of an item announce the list in it.
+    """
+    if block.kind == "list" and block.parent >= 0 and document.blocks[block.parent].kind == "item":
+        return True
+    announced = (
+        before is not None and before.kind == "paragraph" and block.kind in ("list", "code", "table", "quote", "math")
+    )
+    if before is None or not announced:
+        return False
+    words = before.span.slice(document.text).strip()
+    return words.endswith((":", "\uff1a")) or (block.kind in ("table", "code") and _CAPTION.match(words) is not None)
 
 
 def _pieces(spans: Sequence[Span], within: Span) -> list[Span]:
@@ -200,15 +223,22 @@ def _is_bare(document: Document, section: Span, headings: Sequence[Span]) -> boo
     return first_ink(document.text, headings[index].end, section.end) == section.end
 
 
-def _merge(sections: Sequence[Span], ruler: Ruler, room: int, min_size: int, reserve: Reserve) -> list[Span]:
-    """Join sections below `min_size` to the one before, or else to the one after, while they fit."""
-    merged: list[Span] = []
-    for section in sections:
-        if min_size and merged:
-            joined = Span(merged[-1].start, section.end)
-            small = min(ruler.count(*merged[-1]), ruler.count(*section)) < min_size
-            if small and ruler.count(*joined) <= room - reserve(joined.start):
-                merged[-1] = joined
-                continue
-        merged.append(section)
-    return merged
+def _merged(
+    strategy: Structural, document: Document, sections: Sequence[Span], ruler: Ruler, reserve: Reserve
+) -> Iterator[Span]:
+    """Yield the sections, those below `min_size` joined to the one before while they fit."""
+    if not strategy.min_size or not sections:
+        yield from sections
+        return
+    places, room = outline(document), Budget(strategy.size, strategy.tokenizer).room
+    group = sections[0]
+    for section in sections[1:]:
+        small = min(ruler.count(*group), ruler.count(*section)) < strategy.min_size
+        joined = Span(group.start, section.end)
+        belongs = small and (strategy.siblings or places.is_under(section, group))
+        if belongs and ruler.count(*joined) <= room - reserve(joined.start):
+            group = joined
+        else:
+            yield group
+            group = section
+    yield group

@@ -56,6 +56,12 @@ class Outline:
         """Return the titles of the headings over the first text of `span`."""
         return tuple(heading.label for heading in self.path_of(span) if heading.label) if self.headings else ()
 
+    def is_under(self, section: Span, group: Span) -> bool:
+        """Tell whether the first heading of `section` is of a deeper level than every one in `group` before it."""
+        first, last = bisect_left(self._starts, group.start), bisect_left(self._starts, section.start)
+        own = self.headings[last].level if last < len(self.headings) else 0
+        return all(heading.level < own for heading in self.headings[first:last])
+
     def above(self, offset: int) -> tuple[Block, ...]:
         """Return the headings over `offset` that begin before it."""
         return tuple(heading for heading in self.path(offset) if heading.span.start < offset)

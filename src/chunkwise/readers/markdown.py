@@ -20,6 +20,7 @@ _PARSER = pyromark.Markdown(
     | pyromark.Options.ENABLE_FOOTNOTES
     | pyromark.Options.ENABLE_TASKLISTS
     | pyromark.Options.ENABLE_STRIKETHROUGH
+    | pyromark.Options.ENABLE_MATH
 )
 
 _KINDS: dict[str, BlockKind] = {
@@ -80,6 +81,8 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
                 start, end = at(where["start"]) + skip, at(where["end"]) + skip
                 _append(blocks, open_blocks, text, _KINDS[name], start, end, detail)
                 open_blocks.append(len(blocks) - 1)
+        elif "\n" in str(event.get("DisplayMath", "")):
+            _append(blocks, open_blocks, text, "math", at(where["start"]) + skip, at(where["end"]) + skip, None)
         elif "End" in event and _tag(event["End"])[0] in _KINDS:
             open_blocks.pop()
     return tuple(blocks)
