@@ -37,7 +37,7 @@ def test_a_fence_that_fits_is_not_cut_and_says_nothing() -> None:
 def test_no_chunk_is_an_opening_or_a_closing_line_alone(name: str, fence: str) -> None:
     mark = fence.rpartition(" ")[0] + " " if " " in fence else ""
     lines = "".join(f"{mark}line_{i} = {i}\n" for i in range(9))
-    for size in range(6, 30):
+    for size in range(9, 30):  # so that a line fits beside what opens and what closes the fence
         for c in cut(f"Text before it.\n\n{fence}py\n{lines}{fence}\n\nText after it.\n", f"{name}(size={size})"):
             assert c.body.length > 0
             assert c.text.strip(" >`~py\n"), (size, c.text)

@@ -154,11 +154,11 @@ def parts(
 
 
 def heading_ends(document: Document) -> tuple[list[int], list[int]]:
-    """Return the places where a cut would part a heading, or a table's header, from what is under it.
+    """Return the places where a cut would part a heading, a table's header or a fence's edge from its text.
 
     First those before another heading, so that the innermost stays with the text; then all.
     """
-    leading = _headings(document)
+    leading = _leading(document)
     starts = {heading.start for heading, _ in leading}
     return [heading.end for heading, body in leading if body in starts], [heading.end for heading, _ in leading]
 
@@ -208,13 +208,9 @@ def not_inside(spans: Sequence[Span]) -> Callable[[int], bool]:
 @lru_cache(maxsize=4)
 def _leading(document: Document) -> tuple[tuple[Span, int], ...]:
     """Return the headings of sections and of tables, and the edges of fences, each with where its text starts."""
-    return tuple(sorted([*_headings(document), *partings(document)]))
-
-
-@lru_cache(maxsize=4)
-def _headings(document: Document) -> tuple[tuple[Span, int], ...]:
     text, headings = document.text, outline(document).blocks("heading", "header")
-    return tuple((heading.span, first_ink(text, heading.span.end, len(text))) for heading in headings)
+    found = [(heading.span, first_ink(text, heading.span.end, len(text))) for heading in headings]
+    return tuple(sorted([*found, *partings(document)]))
 
 
 @lru_cache(maxsize=4)
