@@ -27,6 +27,7 @@ RECIPES = {
     "sentences": "sentences(size=60, max_sentences=2)",
     "fixed": "fixed(size=60)",
     "code": "code(size=60)",
+    "density": "density(size=90, least=20)",
     "nest": "nest(120, 40)",
 }
 

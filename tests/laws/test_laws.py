@@ -36,8 +36,9 @@ EVEN = ["recursive(size=40, balance=True)", "sentences(size=40, balance=True)"]
 
 def written(name: str, size: int) -> str:
     """Return a strategy whose chunks, or those that are embedded, have at most so many tokens."""
-    sizes = f"sizes=[{2 * size}, {size}]" if "sizes" in parameters(STRATEGIES[name]) else f"size={size}"
-    return f"{name}({sizes})"
+    known = parameters(STRATEGIES[name])
+    sizes = f"sizes=[{2 * size}, {size}]" if "sizes" in known else f"size={size}"
+    return f"{name}({sizes}, least={size // 2})" if "least" in known else f"{name}({sizes})"
 
 
 def letters(text: str) -> int:
