@@ -102,7 +102,10 @@ def guess_language(text: str) -> str:
 
 
 class SentenceEnds:
-    """The ends of sentences, found in one paragraph or item of a list after the other, as they are asked for."""
+    """The ends of sentences, found in one paragraph or item of a list after the other, as they are asked for.
+
+    What was asked for before changes no answer, so one of these serves all stages of a recipe.
+    """
 
     def __init__(self, text: str, language: str = "auto") -> None:
         self._text = text
@@ -110,6 +113,8 @@ class SentenceEnds:
         self._found: dict[int, list[int]] = {}
         self._edges: set[int] = set()
         self._starts: list[int] = []
+        self.looked = _SAMPLE if language == "auto" else 0
+        """How far the text was looked at: what follows the next ink after it changes no answer that was given."""
 
     def all(self) -> list[int]:
         """Return where all sentences end."""
@@ -123,6 +128,13 @@ class SentenceEnds:
         while (place := self._last(lo, hi)) is not None and place in self._edges:
             hi = place - 1
         return place
+
+    def window(self, place: int) -> int:
+        """Return where a window starts, at or before `place`: what follows is split the same without what is before."""
+        start = self._window(place, place, None)
+        while (end := self._within(start)[-1]) <= place and end < len(self._text):
+            start = end
+        return start
 
     def _last(self, lo: int, hi: int) -> int | None:
         """Return the last end of a sentence in `(lo, hi]`, or the last edge of a window in a longer one."""
@@ -142,9 +154,11 @@ class SentenceEnds:
         Of a long paragraph, only the sentences of its first window, or an edge where one has no end in it.
         """
         if start not in self._found:
-            self._found[start] = self._ends(start, _WINDOW) or self._ends(start, _LONGEST) or [start + _LONGEST]
-            if self._found[start] == [start + _LONGEST]:
-                self._edges.add(start + _LONGEST)
+            ends = self._ends(start, _WINDOW) or self._ends(start, _LONGEST)
+            if not ends:
+                ends = [start + _LONGEST]
+                self._edges.update(ends)
+            self._found[start] = ends
             insort(self._starts, start)
         return self._found[start]
 
@@ -164,9 +178,20 @@ class SentenceEnds:
         The latter is 0 where the paragraph goes on after its first window.
         """
         edge = min(len(self._text), start + width)
-        if (gap := PARAGRAPH_END.search(self._text, start, edge)) is not None:
+        gap = self._gap(start, edge)
+        self.looked = max(self.looked, gap.end() if gap is not None else start + width)
+        if gap is not None:
             return gap.span()
         return edge, edge if edge == len(self._text) else 0
+
+    def _gap(self, start: int, edge: int) -> re.Match[str] | None:
+        """Return the first end of a paragraph that begins in the window, whole where it goes on after it.
+
+        Only so are windows the same from wherever they are reached.
+        """
+        found = PARAGRAPH_END.search(self._text, start, edge)
+        begin = found.start() if found else max(self._text.rfind(end, start, edge) for end in "\r\n")
+        return PARAGRAPH_END.match(self._text, begin) if begin >= 0 else None
 
     def _window(self, lo: int, hi: int, paragraph: int | None) -> int:
         """Return the start of a known window, or of a paragraph, from which windows lead to `hi`.
