@@ -53,7 +53,8 @@ _FUNCTION_WORDS = {
     "nl": {"de", "het", "een", "en", "van", "niet", "dat", "op", "zijn", "met"},
     "pl": {"i", "w", "na", "nie", "się", "jest", "z", "do", "że", "to"},
 }
-_SAMPLE = 4096
+# In characters: how much of a text its language is guessed by.
+SAMPLE = 4096
 
 # White space and the number of an item, at the start of a paragraph.
 _MARK = re.compile(r"\s*(?:(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s+)?")
@@ -90,7 +91,7 @@ def _sentences(text: str, language: str) -> tuple[Span, ...]:
 
 def guess_language(text: str) -> str:
     """Guess the language of a text from its script and its commonest words; "en" if nothing tells."""
-    sample = text[:_SAMPLE]
+    sample = text[:SAMPLE]
     for language, script in _SCRIPTS.items() if not sample.isascii() else ():
         if len(script.findall(sample)) * 3 > len(sample):
             return language
@@ -113,8 +114,7 @@ class SentenceEnds:
         self._found: dict[int, list[int]] = {}
         self._edges: set[int] = set()
         self._starts: list[int] = []
-        self.looked = _SAMPLE if language == "auto" else 0
-        """How far the text was looked at: what follows the next ink after it changes no answer that was given."""
+        self._looked = 0
 
     def all(self) -> list[int]:
         """Return where all sentences end."""
@@ -135,6 +135,13 @@ class SentenceEnds:
         while (end := self._within(start)[-1]) <= place and end < len(self._text):
             start = end
         return start
+
+    def reach(self, place: int) -> int:
+        """Return how far the text decides where sentences end up to `place`, but for white space that follows there."""
+        if (gap := self._gap(place, place + _LONGEST)) is not None:
+            return gap.end()
+        self.window(place)
+        return self._looked
 
     def _last(self, lo: int, hi: int) -> int | None:
         """Return the last end of a sentence in `(lo, hi]`, or the last edge of a window in a longer one."""
@@ -179,9 +186,9 @@ class SentenceEnds:
         """
         edge = min(len(self._text), start + width)
         gap = self._gap(start, edge)
-        self.looked = max(self.looked, gap.end() if gap is not None else start + width)
         if gap is not None:
             return gap.span()
+        self._looked = max(self._looked, start + width)
         return edge, edge if edge == len(self._text) else 0
 
     def _gap(self, start: int, edge: int) -> re.Match[str] | None:
