@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 
 from chunkwise.chunkers.levels import sentence_ends
@@ -43,18 +43,20 @@ class Stream:
                 f"{chunker!r} can't cut a stream: what it decides may depend on text far ahead; "
                 "read the whole text and use chunk"
             )
-        self._pipe = chunker if isinstance(chunker, Pipe) else Pipe(chunker, ())
-        stages = (self._pipe.chunker, *self._pipe.transforms)
-        named = {language for stage in stages if (language := getattr(stage, "language", None)) is not None}
-        self._languages = sorted(named)
+        pipe = chunker if isinstance(chunker, Pipe) else Pipe(chunker, ())
+        named = (getattr(stage, "language", None) for stage in (pipe.chunker, *pipe.transforms))
+        self._languages = sorted({language for language in named if language is not None})
         self._growing = Growing(chunker.budget.tokenizer)
+        self._measured = _Measured(chunker.budget.tokenizer)
+        self._pipe = _counting(pipe, self._measured)
         self._id = id
         self._start = ""  # of the text: as much as its language is guessed by
+        self._guessed = ""
         self._seen: Counter[bytes] = Counter()
         self._last: Chunk | None = None
         self._position = 0  # up to here, all is cut
         self._ahead = 0  # how far beyond a chunk's start was looked for the last one
-        self._due = SAMPLE if "auto" in named else 0  # before so much has come, cutting would be in vain
+        self._due = SAMPLE if "auto" in self._languages else 0  # before so much has come, cutting would be in vain
         self._closed = False
 
     def feed(self, piece: str) -> list[Chunk]:
@@ -96,26 +98,28 @@ class Stream:
         """Yield the chunks after the last one that nothing which follows can change; if nothing does, all."""
         growing = self._growing
         if growing.grow(final=final) or final:
-            watch, view = _Watch(growing.ruler()), self._view()
-            yield from numbered(self._cut(view, watch, final=final), self._seen)
-            growing.drop(self._unneeded(view, watch))
+            view = self._view()
+            self._measured.take(view.text, growing.ruler())
+            yield from numbered(self._cut(view, final=final), self._seen)
+            growing.drop(self._unneeded(view))
         waiting = growing.received - self._position
         self._due = max(self._position + self._ahead, growing.received + waiting // 4 + 1)
 
     def _view(self) -> Document:
-        """Return what is kept of the text; it says what language is guessed by the text's start."""
-        meta = {"language": guess_language(self._start)} if "auto" in self._languages else {}
+        """Return what is kept of the text, told apart from what is kept at other times, with the language of the whole."""
+        if "auto" in self._languages and not self._guessed:
+            self._guessed = guess_language(self._start)
+        meta = {"language": self._guessed, "offset": self._growing.offset}
         return Document.from_text(self._growing.text, id=self._id, meta=meta)
 
-    def _cut(self, view: Document, watch: _Watch, *, final: bool) -> Iterator[Chunk]:
-        offset = self._growing.offset
-        pipe = _counting(self._pipe, _Measured(self._growing.tokenizer, view.text, watch))
+    def _cut(self, view: Document, *, final: bool) -> Iterator[Chunk]:
+        offset, pipe = self._growing.offset, self._pipe
         rest = Span(self._position - offset, len(view.text))
         # The transforms go on from the last chunk, so they are given it once more.
         last = [_shifted(self._last, -offset)] if self._last is not None else []
         chunks = chain(last, pipe.chunker(view, pipe.reserve(view), [rest]))
         for chunk in islice(pipe.transformed(chunks, view), len(last), None):
-            looked = self._looked(view, watch.looked)
+            looked = self._looked(view)
             if looked >= len(view.text) and not final:
                 return
             self._ahead = looked - chunk.body.start
@@ -123,24 +127,46 @@ class Stream:
             self._position = self._last.body.end
             yield self._last
 
-    def _looked(self, view: Document, furthest: int) -> int:
-        """Return how much of a view decided what was cut, if `furthest` is as far as the ruler was asked."""
+    def _looked(self, view: Document) -> int:
+        """Return how much of a view decided what was cut so far."""
         text = view.text
-        ink = reach = first_ink(text, furthest, len(text))  # a place for a cut is looked for up to there
+        ink = reach = first_ink(
+            text, self._measured.ruler.looked, len(text)
+        )  # up to there, a place for a cut is looked for
         for language in self._languages:
             reach = max(reach, first_ink(text, sentence_ends(view, language).reach(ink), len(text)))
         return reach + _MARGIN
 
-    def _unneeded(self, view: Document, watch: _Watch) -> int:
+    def _unneeded(self, view: Document) -> int:
         """Return how much of the view's start no cut, no overlap and no sentence that follows depends on."""
         if self._last is None:
             return 0
         offset, room = self._growing.offset, self._pipe.budget.room
-        needed = min(self._last.start - offset, watch.fit_back(self._position - offset, room + 1)) - _MARGIN
+        needed = (
+            min(self._last.start - offset, self._measured.ruler.fit_back(self._position - offset, room + 1)) - _MARGIN
+        )
         ends = [sentence_ends(view, language) for language in self._languages]
         while needed > 0 and (start := min((each.window(needed) for each in ends), default=needed)) < needed:
             needed = start  # a window of one language may be none of another
         return max(0, needed)
+
+
+class _Measured:
+    """A tokenizer that has measured one text already."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.name, self.n_special = tokenizer.name, tokenizer.n_special
+        self.count = tokenizer.count
+        self._measure = tokenizer.measure
+        self.take("", tokenizer.measure(""))
+
+    def take(self, text: str, ruler: Ruler) -> None:
+        """Go on to the next text."""
+        self._text, self.ruler = text, _Watch(ruler)
+
+    def measure(self, text: str) -> Ruler:
+        """Return the ruler over the text; for any other, a new one."""
+        return self.ruler if text is self._text else self._measure(text)
 
 
 class _Watch:
@@ -155,29 +181,6 @@ class _Watch:
         end = self._fit(start, budget)
         self.looked = max(self.looked, end)
         return end
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Measured:
-    """A tokenizer that has measured one text already."""
-
-    tokenizer: Tokenizer
-    text: str
-    ruler: Ruler
-
-    @property
-    def name(self) -> str:
-        return self.tokenizer.name
-
-    @property
-    def n_special(self) -> int:
-        return self.tokenizer.n_special
-
-    def count(self, text: str) -> int:
-        return self.tokenizer.count(text)
-
-    def measure(self, text: str) -> Ruler:
-        return self.ruler if text is self.text else self.tokenizer.measure(text)
 
 
 def _counting(pipe: Pipe, tokenizer: Tokenizer) -> Pipe:
