@@ -59,6 +59,11 @@ class Stream:
         self._due = SAMPLE if "auto" in self._languages else 0  # before so much has come, cutting would be in vain
         self._closed = False
 
+    @property
+    def n_kept(self) -> int:
+        """How many characters of the text are still needed."""
+        return self._growing.received - self._growing.offset
+
     def feed(self, piece: str) -> list[Chunk]:
         """Take the next piece of the text, and return the chunks that are decided now.
 
@@ -106,7 +111,7 @@ class Stream:
         self._due = max(self._position + self._ahead, growing.received + waiting // 4 + 1)
 
     def _view(self) -> Document:
-        """Return what is kept of the text, told apart from what is kept at other times, with the language of the whole."""
+        """Return what is kept of the text, with the language of the whole, told apart from what was kept before."""
         if "auto" in self._languages and not self._guessed:
             self._guessed = guess_language(self._start)
         meta = {"language": self._guessed, "offset": self._growing.offset}

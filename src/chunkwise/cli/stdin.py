@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -53,5 +54,5 @@ def _document(id: str, format: str) -> Document:
 def _pieces() -> Iterator[bytes]:
     if sys.stdin is None:
         fail("there is no standard input to read")
-    while piece := sys.stdin.buffer.read1(_MOST):
+    while piece := os.read(sys.stdin.fileno(), _MOST):
         yield piece

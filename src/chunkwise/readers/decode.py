@@ -67,15 +67,16 @@ def decode_pieces(pieces: Iterable[bytes], *, id: str) -> Iterator[str]:
     Raises: ReadError for a byte that does not fit, with its place; the pieces before have been yielded.
     """
     coming, head = iter(pieces), b""
-    while len(head) < len(codecs.BOM_UTF32_LE) and (piece := next(coming, b"")):
+    while len(head) < len(codecs.BOM_UTF32_LE) and (piece := next(coming, None)) is not None:
         head += piece
     encoding = next((found for mark, found in _BOMS if head.startswith(mark)), "utf-8")
     decoder = codecs.getincrementaldecoder(encoding)()
     n_read = line = 0
-    for piece in chain([head], coming, [b""]):
+    ended = (b"", True)
+    for piece, final in chain([(head, False)], ((piece, False) for piece in coming), [ended]):
         n_read += len(piece)
         try:
-            text = decoder.decode(piece, not piece)
+            text = decoder.decode(piece, final)
         except UnicodeDecodeError as err:
             raise ReadError(
                 f"{id}, line {line + _line(err.object, err.start)}: byte 0x{err.object[err.start]:02x} at "
