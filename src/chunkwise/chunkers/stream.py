@@ -134,10 +134,8 @@ class Stream:
 
     def _looked(self, view: Document) -> int:
         """Return how much of a view decided what was cut so far."""
-        text = view.text
-        ink = reach = first_ink(
-            text, self._measured.ruler.looked, len(text)
-        )  # up to there, a place for a cut is looked for
+        text, furthest = view.text, self._measured.ruler.looked
+        ink = reach = first_ink(text, furthest, len(text))  # up to there, a place for a cut is looked for
         for language in self._languages:
             reach = max(reach, first_ink(text, sentence_ends(view, language).reach(ink), len(text)))
         return reach + _MARGIN
