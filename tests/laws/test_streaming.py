@@ -20,11 +20,12 @@ from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk, chunker, stream
 from chunkwise.text.growing import Growing
 from chunkwise.text.segments import Encoding, token_ends
-from laws.strategies import texts
-from laws.test_laws import EXAMPLES, PIPES, sizes
+from chunkwise.text.tokens import custom_tokenizer
+from laws.strategies import EXAMPLES, PIPES, sizes, texts
 
 TOKENIZERS = ["characters", "bytes", "words", "cl100k_base", "o200k_base", "all-MiniLM-L6-v2"]
 STREAMABLE = [name for name in sorted(STRATEGIES) if chunker(f"{name}(size=20)").streamable]
+custom_tokenizer("blind", len)
 CORPUS = sorted((Path(__file__).parents[2] / "examples" / "corpus").iterdir())
 
 # White space wider than what is looked at at once, paragraphs longer than a window of sentences, marks that may join
@@ -190,7 +191,7 @@ def test_a_text_without_places_to_cut_is_tried_again_ever_less_often(
         ("recursive(size=50, balance=True)", None, "read the whole text and use chunk"),
         ("recursive(size=50, separators=['. '])", None, "separators=.* can't cut a stream"),
         ("sentences(max_sentences=3) | overlap(sentences=1)", None, "sentences.*can't cut a stream"),
-        ("recursive(size=50)", "letters", "letters can't count a stream.*cl100k_base"),
+        ("recursive(size=50)", "blind", "blind can't count a stream.*cl100k_base"),
     ],
 )
 def test_what_can_not_be_decided_early_is_refused(recipe: str, tokenizer: str | None, words: str) -> None:

@@ -145,9 +145,8 @@ class Stream:
         if self._last is None:
             return 0
         offset, room = self._growing.offset, self._pipe.budget.room
-        needed = (
-            min(self._last.start - offset, self._measured.ruler.fit_back(self._position - offset, room + 1)) - _MARGIN
-        )
+        repeated = self._measured.ruler.fit_back(self._position - offset, room + 1)
+        needed = min(self._last.start - offset, repeated) - _MARGIN
         ends = [sentence_ends(view, language) for language in self._languages]
         while needed > 0 and (start := min((each.window(needed) for each in ends), default=needed)) < needed:
             needed = start  # a window of one language may be none of another

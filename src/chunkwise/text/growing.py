@@ -43,11 +43,11 @@ class Growing:
 
     def grow(self, *, final: bool = False) -> bool:
         """Let `text` gain what can be encoded whatever follows, or all if nothing does; tell whether it gained any."""
-        pending = "".join(self._pieces)
-        encoding = self._encoding
-        stop = len(pending) if final or encoding is None else _last_sync(pending, encoding.sync)
+        pending, encoding = "".join(self._pieces), self._encoding
+        sync = None if final or encoding is None else encoding.sync
+        stop = len(pending) if sync is None else _last_sync(pending, sync)
         self._pieces = [pending[stop:]]
-        if encoding is not None:
+        if stop and encoding is not None:
             self._ends += _shifted(token_ends(pending[:stop], encoding), len(self.text))
         self.text += pending[:stop]
         return stop > 0
@@ -77,11 +77,12 @@ def _encoding(tokenizer: Tokenizer) -> Encoding | None:
     )
 
 
-def _last_sync(text: str, sync: re.Pattern[str] | None) -> int:
+def _last_sync(text: str, sync: re.Pattern[str]) -> int:
     """Return the last sync point in a text that starts at one; 0 if there is no other."""
-    width = _NEAR
-    while sync is not None and width < 2 * len(text):
-        places = [match.start() for match in sync.finditer(text, max(1, len(text) - width))]
+    low, width = len(text), _NEAR
+    while low > 1:
+        low = max(1, len(text) - width)
+        places = [match.start() for match in sync.finditer(text, low)]
         if places:
             return places[-1]
         width *= 2
