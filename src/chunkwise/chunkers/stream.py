@@ -67,7 +67,8 @@ class Stream:
     def feed(self, piece: str) -> list[Chunk]:
         """Take the next piece of the text, and return the chunks that are decided now.
 
-        Cost: in all about that of cutting the whole text, a few times that of finding sentences if pieces are short.
+        Cost: linear. In long pieces 1.1 to 1.9 times that of cutting the whole text; where they are shorter than a
+        chunk, which is then set up for and tried by itself, 2 to 11 times, the more the faster the tokenizer.
         Raises: ChunkwiseError if it is no string, or the stream is closed.
         """
         if not isinstance(piece, str):
