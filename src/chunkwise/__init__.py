@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     )
     from chunkwise.core.types import Block, Chunk, Document, Hit, Query, Source, Span
     from chunkwise.health import check
-    from chunkwise.pipeline import Index, chunk, parse
+    from chunkwise.pipeline import Index, chunk, parse, stream
     from chunkwise.readers.read import read, read_folder, read_text
     from chunkwise.text.tokens import custom_tokenizer, tokenizer
 
@@ -45,6 +45,7 @@ _PLACES = {
     "read": "readers.read",
     "read_folder": "readers.read",
     "read_text": "readers.read",
+    "stream": "pipeline",
     "tokenizer": "text.tokens",
 }
 
@@ -70,6 +71,7 @@ __all__ = [
     "read",
     "read_folder",
     "read_text",
+    "stream",
     "tokenizer",
 ]
 

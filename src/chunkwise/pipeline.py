@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.transforms  # registers the transforms
+from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, EncodeError, RecipeError, StoreError
 from chunkwise.core.parsing import capped, parse, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
@@ -22,7 +23,7 @@ from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
 from chunkwise.text.tokens import tokenizer as find_tokenizer
 
-__all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse"]
+__all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse", "stream"]
 
 DEFAULT_RECIPE = "structural(size=200) | context(headings=True)"
 
@@ -65,6 +66,20 @@ def chunk(
     if not isinstance(document, Document):
         raise ChunkwiseError("chunk takes a Document; make one with read(path), read_text(text) or Document.from_text")
     return list(chunker(recipe, tokenizer=tokenizer)(document))
+
+
+def stream(
+    recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None, id: str = "stream"
+) -> Stream:
+    """Cut a plain text that comes in pieces; the chunks are those that `chunk` makes of the whole.
+
+    Raises: RecipeError, also if the recipe can't decide before the text ends.
+
+    >>> pieces = ["One. T", "wo. Three is", " longer."]
+    >>> [chunk.text for chunk in stream("sentences(size=12)", tokenizer="characters").over(pieces)]
+    ['One. Two.', 'Three is', 'longer.']
+    """
+    return Stream(chunker(recipe, tokenizer=tokenizer), id=id)
 
 
 @dataclass(frozen=True, slots=True)

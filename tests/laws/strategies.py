@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import strategies as st
 
 from chunkwise.core.types import Document
 from chunkwise.readers.read import read_text
+
+EXAMPLES = int(os.environ.get("CHUNKWISE_LAW_EXAMPLES", "60"))
+
+# What follows a strategy.
+PIPES = [
+    "",
+    " | overlap(sentences=1)",
+    " | overlap(ratio=0.3)",
+    " | context(headings=True)",
+    " | overlap(tokens=2) | context(headings=True)",
+    " | context(headings=True) | overlap(sentences=2)",
+]
+
+# Overlap in tokens must leave room, so the smallest sizes are drawn without a large one.
+sizes = st.one_of(st.integers(5, 12), st.integers(13, 60), st.sampled_from([128, 200]))
 
 # Each is a fault seen in a splitter: CJK, right-to-left, ZWJ emoji, flags, combining marks, CRLF, lone CR,
 # NUL, form feed, no-break and zero-width spaces, separators that str.splitlines knows and no editor does.

@@ -18,19 +18,9 @@ from chunkwise.pipeline import chunk, chunker
 from chunkwise.testing import check_chunker, check_locality, check_within
 from chunkwise.text.graphemes import floor
 from chunkwise.text.tokens import custom_tokenizer
-from laws.strategies import document, documents, texts
+from laws.strategies import EXAMPLES, PIPES, document, documents, sizes, texts
 
 TOKENIZERS = ["characters", "bytes", "words", "cl100k_base", "o200k_base", "all-MiniLM-L6-v2", "letters"]
-PIPES = [
-    "",
-    " | overlap(sentences=1)",
-    " | overlap(ratio=0.3)",
-    " | context(headings=True)",
-    " | overlap(tokens=2) | context(headings=True)",
-    " | context(headings=True) | overlap(sentences=2)",
-]
-EXAMPLES = int(os.environ.get("CHUNKWISE_LAW_EXAMPLES", "60"))
-
 EVEN = ["recursive(size=40, balance=True)", "sentences(size=40, balance=True)"]
 
 
@@ -59,9 +49,6 @@ separators = st.sampled_from(
         r"separators=['.'], regex=True",
     ]
 )
-
-# Overlap in tokens must leave room, so the smallest sizes are drawn without a large one.
-sizes = st.one_of(st.integers(5, 12), st.integers(13, 60), st.sampled_from([128, 200]))
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))

@@ -45,11 +45,22 @@ def test_no_path_is_cheaper_than_the_plan(steps: list[int], costs: list[float], 
     assert slow.plan_cost(tokens, costs, path, target) == pytest.approx(cost)
 
 
-@given(text=long_texts, places=st.lists(st.tuples(st.integers(0, 600), st.integers(0, 80)), max_size=8))
+# Blank lines and indents wider than what is looked at at once; paragraphs longer than a window.
+_WIDE = ["The pump runs. ", "x", "水泵。", "\n", "\r\n", "\n\n", " " * 40, " " * 200, "\n" + " " * 40, "- item "]
+wide_texts = st.lists(st.tuples(st.sampled_from(_WIDE), st.sampled_from([1, 2, 40])), min_size=12).map(
+    lambda drawn: "".join(piece * times for piece, times in drawn)
+)
+
+
+@given(
+    text=st.one_of(long_texts, wide_texts).filter(bool),
+    places=st.lists(st.tuples(st.integers(0, 1 << 14), st.sampled_from([1, 20, 80, 800, 2000])), max_size=12),
+)
 def test_sentences_found_on_demand_are_those_of_the_whole_text(text: str, places: list[tuple[int, int]]) -> None:
     ends = SentenceEnds(text).all()
     lazy = SentenceEnds(text)
-    for lo, width in places:
+    for place, width in places:
+        lo = place % len(text)
         hi = min(lo + width, len(text))
         assert lazy.last(lo, hi) == max((end for end in ends if lo < end <= hi), default=None)
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from chunkwise.cli.show import coloured
+from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk
 from chunkwise.readers.read import read_text
 from chunkwise.text.unicode import printable
@@ -20,18 +21,22 @@ FIELDS = ["id", "document_id", "index", "start", "end", "spans", "text", "contex
 FIELDS += ["token_count", "headings", "pages", "meta"]
 
 
-def run(*arguments: object, code: int = 0, cwd: Path | None = None) -> tuple[str, str]:
+PROGRAM = [sys.executable, "-c", "from chunkwise.cli import main; main()"]
+
+
+def run(*arguments: object, code: int = 0, cwd: Path | None = None, given: bytes = b"") -> tuple[str, str]:
     done = subprocess.run(
-        [sys.executable, "-c", "from chunkwise.cli import main; main()", *map(str, arguments)],
+        [*PROGRAM, *map(str, arguments)],
+        input=given,
         capture_output=True,
-        encoding="utf-8",
         check=False,
         cwd=cwd,
         env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
     )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert done.returncode == code, err
+    assert "Traceback" not in err
+    return out, err
 
 
 def rows(out: str) -> list[dict[str, Any]]:
@@ -76,6 +81,51 @@ def test_chunk_takes_a_recipe_a_tokenizer_globs_and_a_file_to_write(docs: Path, 
     assert "fixed(size=10, tokenizer='characters')" in err
 
 
+def test_standard_input_is_cut_as_it_comes() -> None:
+    recipe = "recursive(size=20, language='en')"
+    with subprocess.Popen(
+        [*PROGRAM, "chunk", "-", "-r", recipe], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as live:
+        assert live.stdin is not None
+        assert live.stdout is not None
+        live.stdin.write(b"The pump runs all day.\n\n" * 40)
+        live.stdin.flush()
+        first = json.loads(live.stdout.readline())  # standard input is still open
+        live.stdin.close()
+        rest = [json.loads(line) for line in live.stdout]
+    document = Document.from_text("The pump runs all day.\n\n" * 40, id="stdin")
+    assert [row["id"] for row in [first, *rest]] == [found.id for found in chunk(document, recipe)]
+
+
+def test_what_can_not_be_cut_as_it_comes_is_read_whole(tmp_path: Path) -> None:
+    given = b"# Pumps\n\nOne.\n\n## Oil\n\nTwo.\n"
+    out, err = run("chunk", "-", "--format", "markdown", "--id", "pumps.md", given=given)
+    assert [(row["document_id"], row["headings"][-1]) for row in rows(out)] == [
+        ("pumps.md", "Pumps"),
+        ("pumps.md", "Oil"),
+    ]
+    assert "note: markdown is cut when all of standard input is read" in err
+    out, err = run("chunk", "-", "-r", "recursive(balance=True)", "-o", tmp_path / "c.jsonl", given=given)
+    assert out == ""
+    assert "all of standard input is read first: recursive(size=200, balance=True) can't cut a stream" in err
+    assert len(rows((tmp_path / "c.jsonl").read_text())) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "words"),
+    [
+        ([], b"one\ntwo \xff", "stdin, line 2: byte 0xff at 8 is no UTF-8; convert"),
+        ([], b"\xef\xbb\xbfone \xc3", "stdin, line 1: byte 0xc3 at 7 is no UTF-8"),
+        (["--format", "pdf"], b"one", "no reader for the format 'pdf'; known: "),
+        (["notes.md"], b"one", "given alone"),
+    ],
+)
+def test_what_is_wrong_with_standard_input_is_told(arguments: list[str], given: bytes, words: str) -> None:
+    out, err = run("chunk", "-", *arguments, code=2, given=given)
+    assert out == ""
+    assert words in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -93,6 +143,7 @@ def test_chunk_takes_a_recipe_a_tokenizer_globs_and_a_file_to_write(docs: Path, 
         (["search", " ", "-i", "nowhere"], "nowhere"),
         (["index", "missing", "-i", "x"], "missing: no such file or folder"),
         (["index", "docs", "-i", "memory:"], "name a folder with --index"),
+        (["chunk", "docs", "--id", "x"], "give - for the path"),
         (["chunk", ""], "the path is empty"),
         (["chunk", "a" * 5000], "no such file"),
         (["index", "docs", "-i", "docs"], "holds no index"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document
 from chunkwise.readers import READERS
+from chunkwise.readers.decode import decode_pieces
 from chunkwise.readers.markdown import markdown_blocks
 from chunkwise.readers.read import Found, Skip, find_files, read, read_folder, read_text
 from laws.strategies import texts
@@ -304,3 +305,16 @@ def test_an_unknown_media_type_names_the_known_ones() -> None:
 
 def test_every_suffix_is_lower_case_with_its_dot() -> None:
     assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in READERS)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_bytes_that_come_in_pieces_are_decoded_as_they_come(encoding: str, size: int) -> None:
+    content = "naïve 水泵\n\U0001f469".encode(encoding)
+    pieces = [content[i : i + size] for i in range(0, len(content), size)]
+    assert "".join(decode_pieces(pieces, id="x")) == "naïve 水泵\n\U0001f469"
+
+
+def test_a_byte_that_does_not_fit_is_told_with_its_place() -> None:
+    with pytest.raises(ReadError, match=r"x, line 3: byte 0xff at 7 is no UTF-8; convert"):
+        list(decode_pieces([b"a\n", b"b\xc3", b"", b"\xa9\n", b"c\xff"], id="x"))

@@ -27,6 +27,7 @@ class Fixed:
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
     cuts_units: ClassVar[bool] = True
+    streamable: ClassVar[bool] = True
 
     @property
     def budget(self) -> Budget:

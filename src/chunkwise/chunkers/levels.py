@@ -65,14 +65,14 @@ def units(document: Document, language: str) -> Level:
     None after a heading or a table's header, which belong to what follows them.
     Cost: sentences and lines are looked for only around the places that are asked for.
     """
-    sentences = _sentences(document.text, language_of(document, language))
+    prose = sentence_ends(document, language)
     bodies = {heading.start: body for heading, body in _leading(document)}
     zones = [  # where no sentence ends; that of a heading reaches into the text under it
         (block.kind, block.span.start, bodies[block.span.start] + 1 if block.kind == "heading" else block.span.end)
         for block in solid_blocks(document)
     ]
     if not zones:
-        return sentences.last
+        return prose.last
     starts = [start for _, start, _ in zones]
     rows = among(without_orphans(document, (row.span.start for row in outline(document).blocks("row"))))
     lines: list[Level] = [where(partial(last_line, document.text), _followed(document))]
@@ -88,7 +88,7 @@ def units(document: Document, language: str) -> Level:
             index = bisect_left(starts, hi) - 1
             kind, start, end = zones[index] if index >= 0 else ("", 0, 0)
             if hi >= end:  # in prose after that block
-                place = sentences.last(max(lo, end - 1), hi)
+                place = prose.last(max(lo, end - 1), hi)
                 hi = end - 1
             else:
                 place = next((found for level in inner.get(kind, ()) if (found := level(max(lo, start), hi))), None)
@@ -101,16 +101,16 @@ def units(document: Document, language: str) -> Level:
 
 
 @lru_cache(maxsize=4)
-def _sentences(text: str, language: str) -> SentenceEnds:
-    """Return the ends of sentences, which every stage and level of a recipe asks for."""
-    return SentenceEnds(text, language)
+def sentence_ends(document: Document, language: str) -> SentenceEnds:
+    """Return the sentences of a document, which all stages of a recipe share."""
+    return SentenceEnds(document.text, language_of(document, language))
 
 
 def unit_ends(document: Document, language: str) -> list[int]:
     """Return all the places that `units` allows."""
     solid = [block.span for block in solid_blocks(document)]
-    sentences = _sentences(document.text, language_of(document, language)).all()
-    ends = {*outside(sentences, solid), *_inner_ends(document), *_solid_edges(document)}
+    prose = sentence_ends(document, language).all()
+    ends = {*outside(prose, solid), *_inner_ends(document), *_solid_edges(document)}
     return without_orphans(document, sorted(ends - {0}))
 
 

@@ -32,6 +32,11 @@ class Paragraphs:
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
+    @property
+    def streamable(self) -> bool:
+        """Whether nothing is counted from the start or planned ahead."""
+        return not self.balance and self.max_paragraphs is None
+
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:

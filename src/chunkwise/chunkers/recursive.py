@@ -51,6 +51,11 @@ class Recursive:
         """Whether a row or a line may be cut that fits: separators know nothing of them."""
         return bool(self.separators)
 
+    @property
+    def streamable(self) -> bool:
+        """Whether nothing is planned ahead; a pattern of one's own may look anywhere."""
+        return not (self.balance or self.separators)
+
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:

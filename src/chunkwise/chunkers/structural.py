@@ -66,6 +66,11 @@ class Structural:
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
+    @property
+    def streamable(self) -> bool:
+        """Whether nothing is planned ahead."""
+        return not self.balance
+
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:

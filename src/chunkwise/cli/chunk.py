@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from chunkwise.cli.stdin import PLAIN, chunks_of_stdin
 from chunkwise.cli.terminal import (
     GlobOption,
     JsonOption,
@@ -36,17 +37,29 @@ if TYPE_CHECKING:
 
 
 def chunk(
-    paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
+    paths: Annotated[list[str], typer.Argument(help="Files and folders; - for standard input.", metavar="PATH...")],
     recipe: RecipeOption = None,
     tokenizer: TokenizerOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
     glob: GlobOption = None,
     json: JsonOption = False,
+    id: Annotated[str | None, typer.Option(help="Standard input: the document's id. Default: stdin.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="Standard input: what it is, e.g. markdown or python. Default: plain, cut as it comes."),
+    ] = None,
 ) -> None:
-    """Cut files into chunks."""
+    """Cut files into chunks, or with - what comes in on standard input."""
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
 
     cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
+    if "-" in paths:
+        if paths != ["-"] or glob:
+            fail("- is standard input, and is given alone")
+        _cut_stdin(cut, id or "stdin", format or PLAIN, out)
+        return
+    if id or format:
+        fail("--id and --format are about standard input: give - for the path")
     if out is not None and out.exists() and any(os.path.exists(path) and out.samefile(path) for path in paths):
         fail(f"{out} is one of the files to be cut; write to another")
     skips: list[Skip] = []
@@ -65,6 +78,15 @@ def chunk(
     say(f"{counts['chunks']} chunks of {counts['documents']} documents by {cut!r}" + (f" in {out}" if out else ""))
     if skips and not counts["documents"]:
         raise typer.Exit(2)
+
+
+def _cut_stdin(cut: Chunker, id: str, format: str, out: Path | None) -> None:
+    n_chunks = 0
+    with written_aside(out) if out is not None else nullcontext() as stream:
+        for index, chunk in enumerate(chunks_of_stdin(cut, id=id, format=format)):
+            write_json([chunk_fields(chunk, index)], stream)  # and flushed: it may have been waited for
+            n_chunks += 1
+    say(f"{n_chunks} chunks of {id} by {cut!r}" + (f" in {out}" if out else ""))
 
 
 def _readable(results: Iterable[Document | Skip], skips: list[Skip]) -> Iterator[Document]:

@@ -121,7 +121,12 @@ class Chunker(Protocol):
 
     @property
     def streamable(self) -> bool:
-        """Whether it cuts a plain text looking only a few chunks ahead, so that a stream of it can be cut."""
+        """Whether it cuts a plain text looking only a little ahead, so that a stream of it can be cut.
+
+        Where it cuts depends on where the chunk starts and on text up to the ink after the furthest place that it
+        looked up with `Ruler.fit`. It counts with its parameter `tokenizer`, and if it looks for sentences, then for
+        those of its `language`.
+        """
         ...
 
     def __call__(
@@ -145,6 +150,15 @@ class Chunker(Protocol):
 
 class Transform(Protocol):
     """Change chunks after the cut, inside the budget that they were cut for."""
+
+    @property
+    def streamable(self) -> bool:
+        """Whether it changes one chunk at a time, knowing no more than the one before and the room's text before it.
+
+        A chunk that it made stays the same when it is given once more, as the first. If it looks for sentences, then
+        for those of its `language`.
+        """
+        ...
 
     def check(self, budget: Budget) -> None:
         """Raise RecipeError if this transform can't work within `budget`."""

@@ -71,7 +71,12 @@ def strategy(cls: type[T]) -> type[T]:
 
 
 def transform(cls: type[T]) -> type[T]:
-    """Register a frozen dataclass as a transform, named like its class in snake_case."""
+    """Register a frozen dataclass as a transform, named like its class in snake_case.
+
+    It gains checked parameters, a `repr` that is its recipe, and where it does not define `streamable` that it is not.
+    """
+    if "streamable" not in vars(cls):
+        cls.streamable = False  # type: ignore[attr-defined]
     return _stage(cls, TRANSFORMS)
 
 
@@ -113,8 +118,8 @@ class Pipe:
 
     @property
     def streamable(self) -> bool:
-        """Whether the chunker is; what follows it looks back only."""
-        return self.chunker.streamable
+        """Whether all its stages are."""
+        return self.chunker.streamable and all(step.streamable for step in self.transforms)
 
     def dropped(self, document: Document) -> Sequence[Drop]:
         """Return what the chunker leaves out."""
@@ -127,7 +132,13 @@ class Pipe:
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:
-        document, budget = self.outlined(document), self.budget
+        document = self.outlined(document)
+        chunks = self.chunker(document, self.reserve(document, reserve, within), within)
+        return numbered(self.transformed(chunks, document, within))
+
+    def reserve(self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()) -> Reserve:
+        """Return what the chunker is to leave free for the transforms, beside what it is asked to."""
+        budget = self.budget
         wishes = [reserve, *(step.reserve(document, budget, within) for step in self.transforms)]
         most = budget.room - max(1, budget.room // 8)  # a chunk must bring something of its own
 
@@ -135,10 +146,13 @@ class Pipe:
         def free(start: int) -> int:
             return min(sum(wish(start) for wish in wishes), most)
 
-        chunks: Iterable[Chunk] = self.chunker(document, free, within)
+        return free
+
+    def transformed(self, chunks: Iterable[Chunk], document: Document, within: Sequence[Span] = ()) -> Iterable[Chunk]:
+        """Let the transforms follow on the chunker's chunks."""
         for step in self.transforms:
-            chunks = step(chunks, document, budget, within)
-        return numbered(chunks)
+            chunks = step(chunks, document, self.budget, within)
+        return chunks
 
     def __or__(self, other: Transform) -> Pipe:
         return Pipe(self.chunker, (*self.transforms, other))
@@ -147,9 +161,12 @@ class Pipe:
         return " | ".join(repr(stage) for stage in (self.chunker, *self.transforms))
 
 
-def numbered(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Tell equal chunks apart: the first has ordinal 0, the next 1, and so on. Keeps a few bytes of each."""
-    seen: Counter[int] = Counter()
+def numbered(chunks: Iterable[Chunk], seen: Counter[int] | None = None) -> Iterator[Chunk]:
+    """Tell equal chunks apart: the first has ordinal 0, the next 1, and so on.
+
+    Keeps a few bytes of each in `seen`, with which the numbering can be gone on with.
+    """
+    seen = Counter() if seen is None else seen
     for chunk in chunks:
         key = hash((chunk.context, chunk.text))
         ordinal = seen[key]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from charset_normalizer import from_bytes
 
@@ -57,6 +59,32 @@ def decode(source: Source) -> tuple[str, Meta]:
             "and no other encoding fits; convert the file to UTF-8"
         )
     return _strict(source, guessed), {"encoding": guessed, "encoding_guessed": True}
+
+
+def decode_pieces(pieces: Iterable[bytes], *, id: str) -> Iterator[str]:
+    """Yield the text of bytes as they come: UTF-8, or what a byte order mark says, which is not part of the text.
+
+    Raises: ReadError for a byte that does not fit, with its place; the pieces before have been yielded.
+    """
+    coming, head = iter(pieces), b""
+    while len(head) < len(codecs.BOM_UTF32_LE) and (piece := next(coming, None)) is not None:
+        head += piece
+    encoding = next((found for mark, found in _BOMS if head.startswith(mark)), "utf-8")
+    decoder = codecs.getincrementaldecoder(encoding)()
+    n_read = line = 0
+    ended = (b"", True)
+    for piece, final in chain([(head, False)], ((piece, False) for piece in coming), [ended]):
+        n_read += len(piece)
+        try:
+            text = decoder.decode(piece, final)
+        except UnicodeDecodeError as err:
+            raise ReadError(
+                f"{id}, line {line + _line(err.object, err.start)}: byte 0x{err.object[err.start]:02x} at "
+                f"{n_read - len(err.object) + err.start} is no {encoding.removesuffix('-sig').upper()}; "
+                "convert the text to UTF-8 first"
+            ) from err
+        line += text.count("\n")
+        yield text
 
 
 def _is_nearly_utf8(content: bytes) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 
 from chunkwise.core.protocols import Ruler
 from chunkwise.text.engines import EngineName, engine, fastest, widths
-from chunkwise.text.rulers import TokenRuler
-from chunkwise.text.segments import Ints, token_ends
+from chunkwise.text.rulers import TokenRuler, token_ruler
+from chunkwise.text.segments import Encoding, Ints
 
 # Letters and digits of the commonest scripts: in every version of Unicode they are what they are.
 _WORD = (
@@ -43,6 +43,11 @@ class BytePairs:
     n_special: int = 0
     engine: EngineName = field(default_factory=fastest, compare=False, repr=False)
 
+    @property
+    def encoding(self) -> Encoding:
+        """How it encodes a text in pieces."""
+        return _encoding(self.name, self.engine)
+
     def count(self, text: str) -> int:
         """Return the tokens of `text`; literal special tokens are ordinary text."""
         return engine(self.name, self.engine).count(text)
@@ -53,7 +58,7 @@ class BytePairs:
 
 
 @lru_cache(maxsize=_KEPT)
-def _measure(name: str, chosen: EngineName, text: str) -> TokenRuler:
+def _encoding(name: str, chosen: EngineName) -> Encoding:
     found = engine(name, chosen)
     width = widths(name)
 
@@ -61,5 +66,9 @@ def _measure(name: str, chosen: EngineName, text: str) -> TokenRuler:
         """Return where each token ends, in code points; a token that ends inside one ends after it."""
         return np.cumsum(width.take(found.encode(piece)), dtype=np.int32)
 
-    ends = token_ends(text, _SYNC, ends_of, threads=True)
-    return TokenRuler(text, ends=ends, count=found.count, sync=_SYNC)
+    return Encoding(ends_of, found.count, _SYNC, threads=True)
+
+
+@lru_cache(maxsize=_KEPT)
+def _measure(name: str, chosen: EngineName, text: str) -> TokenRuler:
+    return token_ruler(text, _encoding(name, chosen))

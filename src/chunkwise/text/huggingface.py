@@ -17,8 +17,8 @@ import tokenizers
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Ruler
 from chunkwise.text.engines import BYTE_PAIRS
-from chunkwise.text.rulers import TokenRuler
-from chunkwise.text.segments import Ints, token_ends
+from chunkwise.text.rulers import TokenRuler, token_ruler
+from chunkwise.text.segments import Encoding, Ints
 from chunkwise.text.unicode import encodable
 
 MINILM = "all-MiniLM-L6-v2"
@@ -62,6 +62,11 @@ class HuggingFace:
         if self.name == MINILM:
             return 2  # [CLS] and [SEP]; a test compares this with the file
         return huggingface(self.name).num_special_tokens_to_add(False)
+
+    @property
+    def encoding(self) -> Encoding:
+        """How it encodes a text in pieces."""
+        return _encoding(self.name)
 
     def count(self, text: str) -> int:
         """Return the tokens of `text`, special tokens included."""
@@ -138,14 +143,8 @@ def _splits_like_gpt(splitter: Mapping[str, Any]) -> bool:
 
 
 @lru_cache(maxsize=_KEPT)
-def _sync(name: str) -> re.Pattern[str] | None:
-    return sync_of(json.loads(huggingface(name).to_str()))
-
-
-@lru_cache(maxsize=_KEPT)
-def _measure(name: str, text: str) -> TokenRuler:
+def _encoding(name: str) -> Encoding:
     loaded = huggingface(name)
-    sync = _sync(name)
 
     def ends_of(piece: str) -> Ints:
         offsets = loaded.encode(encodable(piece), add_special_tokens=False).offsets
@@ -154,5 +153,9 @@ def _measure(name: str, text: str) -> TokenRuler:
     def count(piece: str) -> int:
         return len(loaded.encode(encodable(piece), add_special_tokens=False).ids)
 
-    ends = token_ends(text, sync, ends_of, size=_SEGMENT)
-    return TokenRuler(text, ends=ends, count=count, sync=sync)
+    return Encoding(ends_of, count, sync_of(json.loads(loaded.to_str())), size=_SEGMENT)
+
+
+@lru_cache(maxsize=_KEPT)
+def _measure(name: str, text: str) -> TokenRuler:
+    return token_ruler(text, _encoding(name))

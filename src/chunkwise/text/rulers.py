@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from chunkwise.text.segments import Encoding, token_ends
 from chunkwise.text.unicode import encodable
 
 # A shorter slice is encoded at once: looking for sync points would cost as much.
@@ -24,6 +25,11 @@ _SHORT = 24
 _NEAR = 48
 # Ends of slices whose counts are kept, and the longest that is: the same words end many chunks.
 _KEPT, _LONGEST_KEPT = 4096, 256
+
+
+def token_ruler(text: str, encoding: Encoding) -> TokenRuler:
+    """Encode a text once and return a ruler over it."""
+    return TokenRuler(text, ends=token_ends(text, encoding), count=encoding.count, sync=encoding.sync)
 
 
 class CharacterRuler:

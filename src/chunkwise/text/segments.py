@@ -7,6 +7,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +19,22 @@ Ints: TypeAlias = NDArray[np.int32]
 
 # How many characters are encoded at once: enough for a call to cost nothing, little enough for a bound on memory.
 SEGMENT = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a tokenizer encodes: what it makes of a piece by itself, and where a text parts into such pieces.
+
+    `ends_of` returns where the tokens of a piece end, int32 [n_tokens], in order; `count` how many they are.
+    `sync` matches, with no width, where the tokenizer always parts a text; None if no such place is known.
+    So many characters as `size` are encoded at once. `threads` pay where that lets go of the interpreter's lock.
+    """
+
+    ends_of: Callable[[str], Ints]
+    count: Callable[[str], int]
+    sync: re.Pattern[str] | None
+    size: int = SEGMENT
+    threads: bool = False
 
 
 def segments(text: str, sync: re.Pattern[str] | None, size: int = SEGMENT) -> Iterator[Span]:
@@ -32,27 +49,17 @@ def segments(text: str, sync: re.Pattern[str] | None, size: int = SEGMENT) -> It
     yield Span(start, len(text))
 
 
-def token_ends(
-    text: str,
-    sync: re.Pattern[str] | None,
-    ends_of: Callable[[str], Ints],
-    *,
-    size: int = SEGMENT,
-    threads: bool = False,
-) -> array[int]:
-    """Return where the tokens of a text end, never going back.
-
-    `ends_of` encodes a piece and returns the ends in it, int32 [n_tokens], in order. `threads` pay where it lets go of
-    the interpreter's lock.
-    """
+def token_ends(text: str, encoding: Encoding) -> array[int]:
+    """Return where the tokens of a text end, never going back."""
 
     def shifted(span: Span) -> Ints:
-        return ends_of(span.slice(text)) + np.int32(span.start)
+        return encoding.ends_of(span.slice(text)) + np.int32(span.start)
 
-    if not threads or len(text) <= 2 * size:
-        return _joined(map(shifted, segments(text, sync, size)))
+    pieces = segments(text, encoding.sync, encoding.size)
+    if not encoding.threads or len(text) <= 2 * encoding.size:
+        return _joined(map(shifted, pieces))
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return _joined(pool.map(shifted, segments(text, sync, size)))
+        return _joined(pool.map(shifted, pieces))
 
 
 def _joined(pieces: Iterator[Ints]) -> array[int]:

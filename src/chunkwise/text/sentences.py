@@ -53,7 +53,8 @@ _FUNCTION_WORDS = {
     "nl": {"de", "het", "een", "en", "van", "niet", "dat", "op", "zijn", "met"},
     "pl": {"i", "w", "na", "nie", "się", "jest", "z", "do", "że", "to"},
 }
-_SAMPLE = 4096
+# In characters: how much of a text its language is guessed by.
+SAMPLE = 4096
 
 # White space and the number of an item, at the start of a paragraph.
 _MARK = re.compile(r"\s*(?:(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s+)?")
@@ -90,7 +91,7 @@ def _sentences(text: str, language: str) -> tuple[Span, ...]:
 
 def guess_language(text: str) -> str:
     """Guess the language of a text from its script and its commonest words; "en" if nothing tells."""
-    sample = text[:_SAMPLE]
+    sample = text[:SAMPLE]
     for language, script in _SCRIPTS.items() if not sample.isascii() else ():
         if len(script.findall(sample)) * 3 > len(sample):
             return language
@@ -102,7 +103,10 @@ def guess_language(text: str) -> str:
 
 
 class SentenceEnds:
-    """The ends of sentences, found in one paragraph or item of a list after the other, as they are asked for."""
+    """The ends of sentences, found in one paragraph or item of a list after the other, as they are asked for.
+
+    What was asked for before changes no answer, so one of these serves all stages of a recipe.
+    """
 
     def __init__(self, text: str, language: str = "auto") -> None:
         self._text = text
@@ -110,6 +114,7 @@ class SentenceEnds:
         self._found: dict[int, list[int]] = {}
         self._edges: set[int] = set()
         self._starts: list[int] = []
+        self._looked = 0
 
     def all(self) -> list[int]:
         """Return where all sentences end."""
@@ -123,6 +128,20 @@ class SentenceEnds:
         while (place := self._last(lo, hi)) is not None and place in self._edges:
             hi = place - 1
         return place
+
+    def window(self, place: int) -> int:
+        """Return where a window starts, at or before `place`: what follows is split the same without what is before."""
+        start = self._window(place, place, None)
+        while (end := self._within(start)[-1]) <= place and end < len(self._text):
+            start = end
+        return start
+
+    def reach(self, place: int) -> int:
+        """Return how far the text decides where sentences end up to `place`, but for white space that follows there."""
+        if (gap := self._gap(place, place + _LONGEST)) is not None:
+            return gap.end()
+        self.window(place)
+        return self._looked
 
     def _last(self, lo: int, hi: int) -> int | None:
         """Return the last end of a sentence in `(lo, hi]`, or the last edge of a window in a longer one."""
@@ -142,9 +161,11 @@ class SentenceEnds:
         Of a long paragraph, only the sentences of its first window, or an edge where one has no end in it.
         """
         if start not in self._found:
-            self._found[start] = self._ends(start, _WINDOW) or self._ends(start, _LONGEST) or [start + _LONGEST]
-            if self._found[start] == [start + _LONGEST]:
-                self._edges.add(start + _LONGEST)
+            ends = self._ends(start, _WINDOW) or self._ends(start, _LONGEST)
+            if not ends:
+                ends = [start + _LONGEST]
+                self._edges.update(ends)
+            self._found[start] = ends
             insort(self._starts, start)
         return self._found[start]
 
@@ -164,9 +185,20 @@ class SentenceEnds:
         The latter is 0 where the paragraph goes on after its first window.
         """
         edge = min(len(self._text), start + width)
-        if (gap := PARAGRAPH_END.search(self._text, start, edge)) is not None:
+        gap = self._gap(start, edge)
+        if gap is not None:
             return gap.span()
+        self._looked = max(self._looked, start + width)
         return edge, edge if edge == len(self._text) else 0
+
+    def _gap(self, start: int, edge: int) -> re.Match[str] | None:
+        """Return the first end of a paragraph that begins in the window, whole where it goes on after it.
+
+        Only so are windows the same from wherever they are reached.
+        """
+        found = PARAGRAPH_END.search(self._text, start, edge)
+        begin = found.start() if found else max(self._text.rfind(end, start, edge) for end in "\r\n")
+        return PARAGRAPH_END.match(self._text, begin) if begin >= 0 else None
 
     def _window(self, lo: int, hi: int, paragraph: int | None) -> int:
         """Return the start of a known window, or of a paragraph, from which windows lead to `hi`.

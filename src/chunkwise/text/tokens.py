@@ -14,8 +14,8 @@ from chunkwise.core.recipes import resolver
 from chunkwise.text.bytepairs import BytePairs
 from chunkwise.text.engines import BYTE_PAIRS
 from chunkwise.text.huggingface import AT_BLANKS, MINILM, HuggingFace, tokenizer_file
-from chunkwise.text.rulers import ByteRuler, CharacterRuler, TokenRuler
-from chunkwise.text.segments import Ints, token_ends
+from chunkwise.text.rulers import ByteRuler, CharacterRuler, TokenRuler, token_ruler
+from chunkwise.text.segments import Encoding, Ints
 from chunkwise.text.unicode import encodable
 from chunkwise.text.words import WORD, stretches
 
@@ -66,6 +66,11 @@ class Words:
 
     name: str = "words"
     n_special: int = 0
+
+    @property
+    def encoding(self) -> Encoding:
+        """How it finds words in pieces of a text."""
+        return Encoding(_word_ends, self.count, AT_BLANKS)
 
     def count(self, text: str) -> int:
         """Return the number of words in `text`."""
@@ -163,10 +168,11 @@ def _measured_bytes(text: str) -> ByteRuler:
 
 @lru_cache(maxsize=_KEPT)
 def _measured_words(words: Words, text: str) -> TokenRuler:
-    def ends_of(piece: str) -> Ints:
-        return np.array([match.end() for match in WORD.finditer(piece)], np.int32)
+    return token_ruler(text, words.encoding)
 
-    return TokenRuler(text, ends=token_ends(text, AT_BLANKS, ends_of), count=words.count, sync=AT_BLANKS)
+
+def _word_ends(piece: str) -> Ints:
+    return np.array([match.end() for match in WORD.finditer(piece)], np.int32)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -187,7 +193,7 @@ def _measured_custom(counter: Custom, text: str) -> TokenRuler:
             ends = np.linspace(0, len(piece), count(piece) + 1, dtype=np.int32)[1:]
         return ends
 
-    return TokenRuler(text, ends=token_ends(text, None, ends_of), count=count, sync=None)
+    return token_ruler(text, Encoding(ends_of, count, sync=None))
 
 
 resolver(Tokenizer, tokenizer)

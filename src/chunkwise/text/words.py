@@ -10,6 +10,7 @@ from functools import lru_cache
 import regex
 
 from chunkwise.core.types import Span
+from chunkwise.text.graphemes import last_ink
 
 # Scripts that put no space between words: there, every character counts as a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -33,6 +34,7 @@ BLANK_LINES = re.compile(rf"{_BREAK}(?:[^\S\r\n]*+{_BREAK})++")
 PARAGRAPH_END = re.compile(
     rf"{_BREAK}(?:(?:[^\S\r\n]*+{_BREAK})++|(?=[ \t]*+(?:[-*+\u2022\u2013]|\d{{1,3}}[.)])[ \t]))"
 )
+_BLANK_LINE = re.compile(rf"[^\S\r\n]*+{_BREAK}")
 # Blank lines in a text without carriage returns: it begins with one character, which is looked for faster yet.
 _FED_LINES = re.compile(r"\n(?:[^\S\n]*+\n)++")
 
@@ -96,7 +98,9 @@ def last_item(text: str, lo: int, hi: int) -> int | None:
     """Return the last place in `(lo, hi]` where a paragraph or a list's item ends."""
     if text.find("\n", max(lo - _MARGIN, 0), hi) < 0 and not _has_returns(text):
         return None
-    return _last(PARAGRAPH_END, text, lo, hi)
+    while (place := _last(PARAGRAPH_END, text, lo, hi)) is not None and _BLANK_LINE.match(text, place):
+        hi = last_ink(text, lo, place)  # the blank lines go on after what was looked at
+    return place
 
 
 def last_clause(text: str, lo: int, hi: int) -> int | None:

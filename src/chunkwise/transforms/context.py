@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler, no_reserve
@@ -29,6 +30,8 @@ class Context:
     """
 
     headings: bool = True
+
+    streamable: ClassVar[bool] = True
 
     def check(self, budget: Budget) -> None:
         """Any budget will do: a context that does not fit is shortened."""

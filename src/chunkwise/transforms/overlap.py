@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from chunkwise.chunkers.levels import units
 from chunkwise.core.errors import RecipeError
@@ -35,11 +35,18 @@ class Overlap:
     tokens: Annotated[int | None, Range(10, 200, log=True, least=0)] = None
     ratio: Annotated[float | None, Range(0.05, 0.5, least=0)] = None
 
+    streamable: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         given = [name for name in ("sentences", "tokens", "ratio") if getattr(self, name) is not None]
         if len(given) != 1:
             named = " and ".join(given) or "none"
             raise RecipeError(f"overlap takes one of sentences, tokens, ratio, not {named}; try overlap(sentences=1)")
+
+    @property
+    def language(self) -> str | None:
+        """The language of the sentences that it looks for; None if it looks for none."""
+        return "auto" if self.sentences is not None else None
 
     def check(self, budget: Budget) -> None:
         """Refuse an overlap that leaves a chunk nothing of its own."""
@@ -102,7 +109,7 @@ class Overlap:
         """Return a function from a chunk's start to about the earliest place that its overlap may begin at."""
         if self.sentences is None:
             return lambda start: ruler.fit_back(start, most)
-        count, ends = self.sentences, units(document, "auto")
+        count, ends = self.sentences, units(document, self.language or "auto")
 
         def reach(start: int) -> int:
             earliest, first = ruler.fit_back(start, most), start
