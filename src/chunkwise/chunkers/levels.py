@@ -55,7 +55,7 @@ def paragraph_ends(text: str, start: int = 0, end: int | None = None) -> list[in
 def paragraphs(document: Document) -> Level:
     """Allow a cut after blank lines, but not between a heading and what is under it."""
     level = partial(last_paragraph, document.text)
-    return where(level, _followed(document)) if _leading(document) else level
+    return where(level, followed(document)) if _leading(document) else level
 
 
 def units(document: Document, language: str) -> Level:
@@ -184,7 +184,20 @@ def outside(places: Iterable[int], spans: Sequence[Span]) -> list[int]:
 
 def without_orphans(document: Document, ends: Iterable[int]) -> list[int]:
     """Leave out the places between a heading, or a table's header, and what is under it."""
-    return list(filter(_followed(document), ends))
+    return list(filter(followed(document), ends))
+
+
+@lru_cache(maxsize=4)
+def followed(document: Document) -> Callable[[int], bool]:
+    """Return a function that tells whether a place does not part a heading or a header from what is under it."""
+    leading = _leading(document)
+    starts = [heading.start for heading, _ in leading]
+
+    def allowed(place: int) -> bool:
+        index = bisect_left(starts, place) - 1
+        return index < 0 or not leading[index][0].end <= place <= leading[index][1]
+
+    return allowed
 
 
 def not_inside(spans: Sequence[Span]) -> Callable[[int], bool]:
@@ -203,19 +216,6 @@ def _leading(document: Document) -> tuple[tuple[Span, int], ...]:
     """Return the headings of sections and of tables, each with where the text under it starts."""
     text, headings = document.text, outline(document).blocks("heading", "header")
     return tuple((heading.span, first_ink(text, heading.span.end, len(text))) for heading in headings)
-
-
-@lru_cache(maxsize=4)
-def _followed(document: Document) -> Callable[[int], bool]:
-    """Return a function that tells whether a place does not part a heading or a header from what is under it."""
-    leading = _leading(document)
-    starts = [heading.start for heading, _ in leading]
-
-    def allowed(place: int) -> bool:
-        index = bisect_left(starts, place) - 1
-        return index < 0 or not leading[index][0].end <= place <= leading[index][1]
-
-    return allowed
 
 
 def in_code(document: Document) -> Callable[[int], bool]:

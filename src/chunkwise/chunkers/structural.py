@@ -6,8 +6,7 @@ code is cut between lines, and neither is cut at all where it fits.
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -28,12 +27,12 @@ from chunkwise.chunkers.levels import (
 )
 from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.riding import Rider, Riders
-from chunkwise.core.outline import body, outline
-from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
+from chunkwise.chunkers.sections import merged, sections
+from chunkwise.core.outline import outline
+from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.spans import gaps
+from chunkwise.core.spans import pieces
 from chunkwise.core.types import Block, Chunk, Document, Span
-from chunkwise.text.graphemes import first_ink
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 
@@ -75,9 +74,9 @@ class Structural:
             reserve=lambda start: reserve(start) + riders.cost(start),
         )
         cut = cutter(document, budget)
-        sections = _sections(document)
+        found = sections(document)
         for part in within:
-            for section in _merge(_pieces(sections, part), ruler, budget.room, self.min_size, reserve):
+            for section in merged(pieces(found, part), ruler, budget.room, self.min_size, reserve):
                 for span in engine.pack(*section):
                     yield riders.chunk(cut, span)
 
@@ -150,60 +149,3 @@ def _introduces(text: str, before: Block, block: Block) -> bool:
     """Tell whether a paragraph announces the block after it, as in "For example:"."""
     announced = before.kind == "paragraph" and block.kind in ("list", "code", "table", "quote")
     return announced and before.span.slice(text).rstrip().endswith((":", "\uff1a"))
-
-
-def _pieces(spans: Sequence[Span], within: Span) -> list[Span]:
-    """Return what lies `within` of these spans, which are disjoint and in order."""
-    first, last = bisect_right(spans, (within.start, within.start)) - 1, bisect_left(spans, (within.end, within.end))
-    pieces = (Span(max(span.start, within.start), min(span.end, within.end)) for span in spans[max(first, 0) : last])
-    return [piece for piece in pieces if piece.start < piece.end]
-
-
-def _sections(document: Document) -> list[Span]:
-    """Return the sections of a document, front matter left out; a heading without text joins the next."""
-    start, stop = body(document)
-    headings = [heading.span for heading in outline(document).headings]
-    starts = [start, *(heading.start for heading in headings), stop]
-    sections: list[Span] = []
-    for i, (start, end) in enumerate(itertools.pairwise(starts)):
-        bare = bool(sections) and (
-            _is_bare(document, sections[-1], headings) or (i == 1 and _is_noise(document, sections[0]))
-        )
-        if bare:
-            sections[-1] = Span(sections[-1].start, end)
-        elif first_ink(document.text, start, end) < end:
-            sections.append(Span(start, end))
-    return sections
-
-
-def _is_noise(document: Document, preamble: Span) -> bool:
-    """Tell whether the text before the first heading holds rules and comments only."""
-    text = document.text
-    noise = [
-        block.span
-        for block in document.blocks
-        if block.kind == "rule" or (block.kind == "html" and block.span.slice(text).lstrip().startswith("<!--"))
-    ]
-    return all(first_ink(text, *gap) == gap.end for gap in gaps(noise, preamble))
-
-
-def _is_bare(document: Document, section: Span, headings: Sequence[Span]) -> bool:
-    """Tell whether a section ends in a heading with nothing under it."""
-    index = bisect_right(headings, (section.end - 1, len(document.text))) - 1
-    if index < 0 or headings[index].start < section.start:
-        return False
-    return first_ink(document.text, headings[index].end, section.end) == section.end
-
-
-def _merge(sections: Sequence[Span], ruler: Ruler, room: int, min_size: int, reserve: Reserve) -> list[Span]:
-    """Join sections below `min_size` to the one before, or else to the one after, while they fit."""
-    merged: list[Span] = []
-    for section in sections:
-        if min_size and merged:
-            joined = Span(merged[-1].start, section.end)
-            small = min(ruler.count(*merged[-1]), ruler.count(*section)) < min_size
-            if small and ruler.count(*joined) <= room - reserve(joined.start):
-                merged[-1] = joined
-                continue
-        merged.append(section)
-    return merged
