@@ -117,7 +117,7 @@ def _places(members: Members, fits: Callable[[int, int], bool]) -> tuple[list[in
             parting.append(members.closings[index])
             opened = index
             index += 1
-    return groups, among(place for place in places if place), among(parting)
+    return groups, among(places), among(parting)
 
 
 class _Path(NamedTuple):

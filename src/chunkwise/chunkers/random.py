@@ -29,7 +29,7 @@ class Random:
 
     size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
     least: Annotated[int | None, Range(16, 256, log=True, least=1)] = None
-    seed: int = 0
+    seed: Annotated[int, Range(0, 9)] = 0
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
     cuts_units: ClassVar[bool] = True
@@ -58,8 +58,7 @@ class Random:
             document.text,
             self.tokenizer.measure(document.text),
             budget.room,
-            whole=(),
-            last_resorts=(partial(last_word, document.text),),
+            whole=(partial(last_word, document.text),),
             reserve=unused,
         )
         for part in within:

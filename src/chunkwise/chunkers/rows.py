@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.levels import Level, among, heading_ends, not_inside, parts, units, where
 from chunkwise.chunkers.pack import packer
-from chunkwise.chunkers.riding import Rider, Riders
+from chunkwise.chunkers.riding import Riders, header_riders, row_at
 from chunkwise.chunkers.tables import Table, is_plain, tables, with_tables
 from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
@@ -55,7 +55,7 @@ class Rows:
         ruler = self.tokenizer.measure(document.text)
         rows, found = _rows(document), tables(document)
         single = rows.last or units(document, self.language)
-        riders = Riders(_riders(document), ruler, budget, reserve, rows.at)
+        riders = Riders(header_riders(document), ruler, budget, reserve, rows.at)
         openings = [Span(table.lead, table.first + 1) for table in found]
         engine = packer(
             document,
@@ -85,16 +85,11 @@ class _Rows(NamedTuple):
 
 
 def _rows(document: Document) -> _Rows:
-    text, found = document.text, outline(document)
-    delimited = next((table for table in found.blocks("table") if len(table.label) == 1), None)
+    text = document.text
+    delimited = next((table for table in outline(document).blocks("table") if len(table.label) == 1), None)
     if delimited is not None:  # its label is the delimiter, and its rows have no blocks
         return _delimited(text, delimited)
-    spans = [row.span for row in found.blocks("row")]
-
-    def at(offset: int) -> Span | None:
-        index = bisect_right(spans, (offset, len(text))) - 1
-        return spans[index] if index >= 0 and offset < spans[index].end else None
-
+    at = row_at(document)
     if not is_plain(document):
         return _Rows(None, at, "|")
     return _Rows(partial(last_log_record if is_log(text) else last_line, text), at, "|")
@@ -107,12 +102,6 @@ def _delimited(text: str, table: Block) -> _Rows:
         return records.last(lo, hi) or last_line(text, lo, min(hi, start))
 
     return _Rows(last, lambda offset: records.at(offset) if offset >= start else None, table.label)
-
-
-def _riders(document: Document) -> Iterator[Rider]:
-    """Yield the headers of tables."""
-    for block in outline(document).blocks("header"):
-        yield Rider(document.blocks[block.parent].span, block.span)
 
 
 def _parting(document: Document, tables: Sequence[Table]) -> list[Level]:

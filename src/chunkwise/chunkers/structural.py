@@ -6,7 +6,6 @@ code is cut between lines, and neither is cut at all where it fits.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -26,9 +25,8 @@ from chunkwise.chunkers.levels import (
     where,
 )
 from chunkwise.chunkers.pack import packer
-from chunkwise.chunkers.riding import Rider, Riders
+from chunkwise.chunkers.riding import Riders, header_riders, row_at
 from chunkwise.chunkers.sections import merged, sections
-from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.spans import pieces
@@ -60,7 +58,7 @@ class Structural:
         text = document.text
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
-        riders = Riders(_riders(document), ruler, budget, reserve, _row_at(document))
+        riders = Riders(header_riders(document), ruler, budget, reserve, row_at(document))
         whole, reluctant = _levels(document, self.language, lambda span: ruler.count(*span) <= budget.room)
         engine = packer(
             document,
@@ -107,24 +105,6 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     ]
     parting = [level for places in (introduced, *heading_ends(document), groups) for level in among(places)]
     return whole, [*parting, single]
-
-
-def _riders(document: Document) -> Iterator[Rider]:
-    """Yield the headers of tables, which ride along with rows that are cut off from them."""
-    blocks = document.blocks
-    for block in outline(document).blocks("header"):
-        yield Rider(blocks[block.parent].span, block.span)
-
-
-def _row_at(document: Document) -> Callable[[int], Span | None]:
-    """Return a function to the row of a table that holds an offset."""
-    rows = [block.span for block in outline(document).blocks("row")]
-
-    def row(start: int) -> Span | None:
-        index = bisect_right(rows, (start, len(document.text))) - 1
-        return rows[index] if index >= 0 and start < rows[index].end else None
-
-    return row
 
 
 def _following(document: Document) -> Iterator[tuple[Block | None, Block]]:

@@ -108,7 +108,7 @@ def with_blocks(document: Document, found: Sequence[Block]) -> Document:
     for number, block in enumerate(document.blocks):
         spans = [block.span]
         if block.kind == "paragraph" and block.parent < 0:
-            first, last = bisect_left(outer, block.span), bisect_left(outer, (block.span.end, 0))
+            first, last = (bisect_left(outer, (place, 0)) for place in block.span)
             spans = [gap for gap in gaps(outer[first:last], block.span) if gap.slice(document.text).strip()]
         entries += [(*_order(span), number, replace(block, span=span)) for span in spans]
     own = len(document.blocks)
