@@ -49,8 +49,11 @@ _LONGEST_TITLE, _SHORT_TITLE = 120, 60
 # The dots or the gap before a page's number, in a table of contents.
 _CONTENTS = regex.compile(r"(?:\.[ .]{2,}|\u2026|[ ]{3,}|\t)[ ]*+\d{1,4}\s*+\Z")
 _FIRST_ITEM = regex.compile(r"\([A-Za-z\d]{1,4}\)[ \t]*+")
+_SMALL_WORD = regex.compile(
+    r"\w{1,3}|with|from|this|that|into|onto|upon|under|over|between|without|through|against|than|your"
+)
 # What titles do not have, and how a line goes on that is none.
-_SENTENCE = regex.compile(r"\b(?:shall|must|means|agrees?|ist|sind|muss|hat|est|sont|doit|es|son|debe)\b")
+_SENTENCE = regex.compile(r"\b(?:is|are|shall|must|means|agrees?|ist|sind|muss|hat|est|sont|doit|es|son|debe)\b")
 _GOES_ON = regex.compile(r"[ \t]*+(?:\r\n|\n|\r)[ \t]*+\p{Ll}")
 _TITLE_LINE = regex.compile(r"[ \t]*+(?:\r\n|\n|\r)?[ \t]*+(?P<title>\p{Lu}[^\r\n]{1,119}+)(?=[\r\n]|\Z)")
 _PARAGRAPH_END = regex.compile(r"[ \t]*+(?:(?:\r\n|\n|\r)[ \t]*+(?:[\r\n\f]|\Z)|\f|\Z)")
@@ -267,7 +270,7 @@ def _shape(text: str, match: regex.Match[str], title: str, end: int) -> _Shape:
         return "run-in"
     short, ends = len(title) <= _SHORT_TITLE, _ends_paragraph(text, match.end(), end)
     if title.endswith((".", ";", ":", ",", "\u3002")):
-        return "title" if short and ends and title.endswith(".") and ". " not in title else "run-in"
+        return "title" if short and ends and title[-1] == "." and _is_caption(title[:-1]) else "run-in"
     return "title" if short or ends else "run-in"
 
 
@@ -297,8 +300,10 @@ def _title_below(text: str, start: int, end: int) -> tuple[str, int]:
 
 
 def _is_caption(title: str) -> bool:
-    """Tell whether all but the small words have capitals."""
-    return all(len(word) <= 3 or word[0].isupper() for word in title.split())
+    """Tell whether all but the small words have capitals, and no sentence is inside."""
+    if ". " in title or _SENTENCE.search(title):
+        return False
+    return all(not word[0].islower() or _SMALL_WORD.fullmatch(word) for word in title.split())
 
 
 def _lower(title: str) -> bool:

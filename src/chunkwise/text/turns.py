@@ -43,19 +43,15 @@ _TIMES = re.compile(
 _BEFORE = 200
 
 # What begins a line like a speaker, and is none.
-_NO_SPEAKERS = frozenset(
-    re.findall(
-        r"\S+",
-        """
-    absent abstract action actions address agenda apologies appendix attendance attendees attention author authors
-    bcc caution cc chapter chart conclusion conclusions date day decision decisions definition definitions
-    duration e-mail edit editor email example examples fax fig figure file fixme from ftp fwd hint http https
-    important item keywords lemma location n.b name nb note notes p.s part participants phone place present price
-    proof ps re recording reference references regrets remark result results section see sent size source sources
-    status step subject summary table tel theorem time tip title to todo topic total transcript update url venue
-    version warning
-    """,
-    )
+_NO_SPEAKER = re.compile(
+    r"absent|abstract|action|actions|address|agenda|apologies|appendix|attendance|attendees|attention|"
+    r"author|authors|bcc|caution|cc|chapter|chart|conclusion|conclusions|date|day|decision|decisions|"
+    r"definition|definitions|duration|e-mail|edit|editor|email|example|examples|fax|fig|figure|file|"
+    r"fixme|from|ftp|fwd|hint|http|https|important|item|keywords|lemma|location|n\.b|name|nb|note|"
+    r"notes|p\.s|part|participants|phone|place|present|price|proof|ps|re|recording|reference|"
+    r"references|regrets|remark|result|results|section|see|sent|size|source|sources|status|step|"
+    r"subject|summary|table|tel|theorem|time|tip|title|to|todo|topic|total|transcript|update|url|"
+    r"venue|version|warning"
 )
 
 
@@ -71,7 +67,7 @@ def turns(text: str) -> Iterator[Turn]:
     """Yield the turns of a text in order. Linear in the text."""
     for match in _TURN.finditer(text):
         speaker = " ".join(match["name"].split()).strip("_")
-        if speaker.split(" ")[0].lower().rstrip(".") in _NO_SPEAKERS and not match["label"].startswith("<v"):
+        if _NO_SPEAKER.fullmatch(speaker.split(" ")[0].lower().rstrip(".")) and not match["label"].startswith("<v"):
             continue
         start = _with_times(text, match.start())
         yield Turn(start, Span(*match.span("label")), speaker)
