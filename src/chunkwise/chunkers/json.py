@@ -95,11 +95,8 @@ def _places(members: Members, fits: Callable[[int, int], bool]) -> tuple[list[in
     What opens an object or array that does not fit goes with its first member, what closes it with the last.
     """
     groups, places, parting = [0], list[int](), list[int]()
-    index, opened, row = (
-        0,
-        -1,
-        -2,
-    )  # `opened` was entered just now; `row` is the parent of the member before, if that fits
+    index, opened = 0, -1  # `opened` was entered just now
+    row = -2  # the parent of the member before, if that one fits
     while index < len(members.starts):
         start, parent = members.starts[index], members.parents[index]
         whole = fits(start, members.ends[index])

@@ -112,9 +112,9 @@ def _parting(document: Document, tables: Sequence[Table]) -> list[Level]:
 
 def _regions(within: Span, tables: Sequence[Table], *, all_rows: bool) -> Iterator[tuple[Span, bool]]:
     """Yield each table, with what leads it, and what is between them; with each whether its rows are counted."""
-    spans = [Span(table.lead, table.end) for table in tables]
-    edges = sorted({within.start, *(place for piece in pieces(spans, within) for place in piece), within.end})
-    starts = {max(span.start, within.start) for span in spans}
+    found = pieces([Span(table.lead, table.end) for table in tables], within)
+    edges = sorted({*within, *(place for piece in found for place in piece)})
+    starts = {piece.start for piece in found}
     for start, end in pairwise(edges):
         yield Span(start, end), all_rows or start in starts
 
