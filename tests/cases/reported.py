@@ -34,12 +34,12 @@ _FILE = Path("cases", "public-bugs.jsonl")
 _STRATEGIES = {
     "code": "structural",
     "fixed": "fixed",
-    "json": "structural",
+    "json": "json",
     "markdown": "structural",
     "paragraph": "paragraphs",
     "recursive": "recursive",
     "sentence": "sentences",
-    "table": "structural",
+    "table": "rows",
     "token": "fixed",
     "word": "fixed",
 }
@@ -59,7 +59,6 @@ _UNSAID = {
     "max_chunks": "refused; the test checks that",
     "offsets": "chunks always have them",
     "page_sep": "a form feed parts pages",
-    "rows": "the test gives a size that holds as many",
     "strip_headings": "headings are never stripped",
     "timeout_s": "the work is counted, not timed",
 }
@@ -185,9 +184,11 @@ def _value(expression: str) -> object:
 
 def recipe(params: Mapping[str, Any]) -> str:
     """Write a case's neutral parameters as a recipe. A parameter that can't be written is an error."""
-    given = {key: value for key, value in params.items() if key not in _UNSAID}
+    given = {key: value for key, value in params.items() if key not in _UNSAID and value is not None}
     strategy, unit = _STRATEGIES[given.pop("strategy")], _UNITS[given.pop("unit", "token")]
-    options: dict[str, Any] = {key: given.pop(key) for key in ("size", "min_size", "max_sentences") if key in given}
+    strategy = "clauses" if given.pop("numbered_headings", False) else strategy
+    named = {"size": "size", "min_size": "min_size", "max_sentences": "max_sentences", "rows": "max_rows"}
+    options: dict[str, Any] = {ours: given.pop(key) for key, ours in named.items() if key in given}
     if unit != "tokens":
         options["unit" if strategy == "fixed" else "tokenizer"] = unit
     if "tokenizer" in given:
@@ -308,7 +309,6 @@ def under(*headings: str) -> Check:
 
 
 def starts_with_no(*heads: str) -> Check:
-    """Return the check that no chunk begins with one of these."""
     return lambda run: not any(text.startswith(heads) for text in run.texts)
 
 

@@ -6,6 +6,8 @@ import os
 
 from hypothesis import strategies as st
 
+from chunkwise.core.parsing import with_size
+from chunkwise.core.recipes import STRATEGIES, is_chunker, parameters
 from chunkwise.core.types import Document
 from chunkwise.readers.read import read_text
 
@@ -77,11 +79,31 @@ _MARKDOWN = [
     "    indented code\n\n",
 ]
 
+# What other strategies look for: code, sound and broken, tables, JSON, logs, turns of speakers, clauses.
+_SHAPES = [
+    "@cached\ndef f(x):\n    return x\n\n\n",
+    "class A(B):\n    # why\n    def m(self):\n        if self:\n            return 1\n\n    n = 2\n",
+    "import a\nfrom b import c\n",
+    "function g(x) { return {a: 1}; }\n",
+    "def broken(:\n  ]]\n",
+    'id,name,note\n1,"a ""b""\nc",x\n2,d,\n',
+    '{"a": [1, {"b": null}], "long key": "v, w"}\n',
+    "[[[{",
+    "2026-11-30 02:40:03 INFO started\n  at main()\n",
+    "[ERROR] failed\n",
+    "Alice: Yes. I think so.\n",
+    "[00:01:02] BOB (CEO): No\n",
+    "4.2 Term\nThe term is a year.\n",
+    "(a) first; and\n(b) second.\n",
+    "Article 7\nSee 4.2 above.\n",
+]
+
 _words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 _prose = st.lists(st.sampled_from(["The pump runs.", "Valve 7 is shut", "and", "no, never;", "why?"]), max_size=12)
 _pieces = st.one_of(
     st.sampled_from(_HARD),
     st.sampled_from(_MARKDOWN),
+    st.sampled_from(_SHAPES),
     _words,
     _prose.map(" ".join),
     st.sampled_from([" ", "\n", "\n\n", ". ", "  \n"]),
@@ -89,7 +111,19 @@ _pieces = st.one_of(
 
 texts = st.lists(_pieces, max_size=24).map("".join)
 
-media_types = st.sampled_from(["text/plain", "text/markdown", "text/x-python"])
+media_types = st.sampled_from(
+    ["text/plain", "text/markdown", "text/x-python", "text/x-javascript", "text/csv", "text/x-json"]
+)
+
+
+def written(name: str, size: int) -> str:
+    """Return a strategy whose chunks, or those that are embedded, have at most so many tokens."""
+    known = parameters(STRATEGIES[name])
+    given = {"size": size, "sizes": [2 * size, size], "least": size // 2}
+    inner = {key: with_size(default, size) for key, (_, default, _) in known.items() if is_chunker(default)}
+    arguments = {key: value for key, value in (given | inner).items() if key in known and "sizes" not in known}
+    shown = arguments or {"sizes": given["sizes"]}
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in shown.items())})"
 
 
 def document(text: str, media_type: str = "text/plain") -> Document:

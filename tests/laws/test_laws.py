@@ -12,23 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core.outline import body
-from chunkwise.core.recipes import STRATEGIES, parameters
+from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Document, Span
 from chunkwise.pipeline import chunk, chunker
 from chunkwise.testing import check_chunker, check_locality, check_within
 from chunkwise.text.graphemes import floor
 from chunkwise.text.tokens import custom_tokenizer
-from laws.strategies import EXAMPLES, PIPES, document, documents, sizes, texts
+from laws.strategies import EXAMPLES, PIPES, document, documents, sizes, texts, written
 
 TOKENIZERS = ["characters", "bytes", "words", "cl100k_base", "o200k_base", "all-MiniLM-L6-v2", "letters"]
 EVEN = ["recursive(size=40, balance=True)", "sentences(size=40, balance=True)"]
-
-
-def written(name: str, size: int) -> str:
-    """Return a strategy whose chunks, or those that are embedded, have at most so many tokens."""
-    known = parameters(STRATEGIES[name])
-    sizes = f"sizes=[{2 * size}, {size}]" if "sizes" in known else f"size={size}"
-    return f"{name}({sizes}, least={size // 2})" if "least" in known else f"{name}({sizes})"
 
 
 def letters(text: str) -> int:

@@ -21,10 +21,10 @@ from chunkwise.pipeline import chunk, chunker, stream
 from chunkwise.text.growing import Growing
 from chunkwise.text.segments import Encoding, token_ends
 from chunkwise.text.tokens import custom_tokenizer
-from laws.strategies import EXAMPLES, PIPES, sizes, texts
+from laws.strategies import EXAMPLES, PIPES, sizes, texts, written
 
 TOKENIZERS = ["characters", "bytes", "words", "cl100k_base", "o200k_base", "all-MiniLM-L6-v2"]
-STREAMABLE = [name for name in sorted(STRATEGIES) if chunker(f"{name}(size=20)").streamable]
+STREAMABLE = [name for name in sorted(STRATEGIES) if chunker(written(name, 20)).streamable]
 custom_tokenizer("blind", len)
 CORPUS = sorted((Path(__file__).parents[2] / "examples" / "corpus").iterdir())
 
@@ -81,7 +81,7 @@ def test_most_strategies_are_streamable() -> None:
 def test_pieces_give_the_chunks_of_the_whole(
     name: str, text: str, size: int, pipe: str, tokenizer: str, piece_sizes: list[int]
 ) -> None:
-    check_stream(f"{name}(size={size}){pipe}", text, piece_sizes, tokenizer)
+    check_stream(f"{written(name, size)}{pipe}", text, piece_sizes, tokenizer)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_real_texts_give_the_chunks_of_the_whole(recipe: str, size: int) -> None
 def test_what_a_piece_ends_with_may_join_to_the_next(tokenizer: str, ending: str) -> None:
     text = ("\ufeff" + ("The pump runs." + ending) * 3 + ending + "e\u0301" * 30 + "\U0001f1eb\U0001f1f7" * 9) * 30
     for name in STREAMABLE:
-        check_stream(f"{name}(size=24) | overlap(ratio=0.2)", text, [1], tokenizer)
+        check_stream(f"{written(name, 24)} | overlap(ratio=0.2)", text, [1], tokenizer)
 
 
 def test_equal_chunks_are_told_apart_through_the_whole_stream() -> None:

@@ -1,12 +1,37 @@
 """Strategies: each file one, found by name in a recipe."""
 
+from chunkwise.chunkers.auto import Auto
+from chunkwise.chunkers.clauses import Clauses
 from chunkwise.chunkers.code import Code
 from chunkwise.chunkers.density import Density
 from chunkwise.chunkers.fixed import Fixed
+from chunkwise.chunkers.json import Json
 from chunkwise.chunkers.nest import Nest
+from chunkwise.chunkers.pages import Pages
 from chunkwise.chunkers.paragraphs import Paragraphs
+from chunkwise.chunkers.random import Random
 from chunkwise.chunkers.recursive import Recursive
+from chunkwise.chunkers.route import Route
+from chunkwise.chunkers.rows import Rows
 from chunkwise.chunkers.sentences import Sentences
 from chunkwise.chunkers.structural import Structural
+from chunkwise.chunkers.turns import Turns
 
-__all__ = ["Code", "Density", "Fixed", "Nest", "Paragraphs", "Recursive", "Sentences", "Structural"]
+__all__ = [
+    "Auto",
+    "Clauses",
+    "Code",
+    "Density",
+    "Fixed",
+    "Json",
+    "Nest",
+    "Pages",
+    "Paragraphs",
+    "Random",
+    "Recursive",
+    "Route",
+    "Rows",
+    "Sentences",
+    "Structural",
+    "Turns",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.levels import among, page_ends, paragraphs, units
@@ -36,6 +36,8 @@ class Density:
     fill: Annotated[float, Range(0, 0.9, least=0, most=1)] = 0.5
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
+
+    streamable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.least >= self.size:

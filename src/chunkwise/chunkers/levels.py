@@ -56,7 +56,7 @@ def paragraph_ends(text: str, start: int = 0, end: int | None = None) -> list[in
 def paragraphs(document: Document) -> Level:
     """Allow a cut after blank lines, but not between a heading and what is under it."""
     level = partial(last_paragraph, document.text)
-    return where(level, _followed(document)) if _leading(document) else level
+    return where(level, followed(document)) if _leading(document) else level
 
 
 def units(document: Document, language: str) -> Level:
@@ -75,7 +75,7 @@ def units(document: Document, language: str) -> Level:
         return prose.last
     starts = [start for _, start, _ in zones]
     rows = among(without_orphans(document, (row.span.start for row in outline(document).blocks("row"))))
-    lines: list[Level] = [where(partial(last_line, document.text), _followed(document))]
+    lines: list[Level] = [where(partial(last_line, document.text), followed(document))]
     inner: dict[str, list[Level]] = {"code": lines, "html": lines, "table": rows}
     edges = among(_solid_edges(document))
 
@@ -191,7 +191,20 @@ def outside(places: Iterable[int], spans: Sequence[Span]) -> list[int]:
 
 def without_orphans(document: Document, ends: Iterable[int]) -> list[int]:
     """Leave out the places between a heading, or a table's header, and what is under it."""
-    return list(filter(_followed(document), ends))
+    return list(filter(followed(document), ends))
+
+
+@lru_cache(maxsize=4)
+def followed(document: Document) -> Callable[[int], bool]:
+    """Return a function that tells whether a place does not part a heading or a header from what is under it."""
+    leading = _leading(document)
+    starts = [heading.start for heading, _ in leading]
+
+    def allowed(place: int) -> bool:
+        index = bisect_left(starts, place) - 1
+        return index < 0 or not leading[index][0].end <= place <= leading[index][1]
+
+    return allowed
 
 
 def not_inside(spans: Sequence[Span]) -> Callable[[int], bool]:
@@ -211,19 +224,6 @@ def _leading(document: Document) -> tuple[tuple[Span, int], ...]:
     text, headings = document.text, outline(document).blocks("heading", "header")
     found = [(heading.span, first_ink(text, heading.span.end, len(text))) for heading in headings]
     return tuple(sorted([*found, *partings(document)]))
-
-
-@lru_cache(maxsize=4)
-def _followed(document: Document) -> Callable[[int], bool]:
-    """Return a function that tells whether a place does not part a heading or a header from what is under it."""
-    leading = _leading(document)
-    starts = [heading.start for heading, _ in leading]
-
-    def allowed(place: int) -> bool:
-        index = bisect_left(starts, place) - 1
-        return index < 0 or not leading[index][0].end <= place <= leading[index][1]
-
-    return allowed
 
 
 def in_code(document: Document) -> Callable[[int], bool]:

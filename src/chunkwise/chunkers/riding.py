@@ -6,13 +6,15 @@ the signature of their class, the rest of a turn with the speaker's name.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Reserve, Ruler
 from chunkwise.core.spans import Nested
-from chunkwise.core.types import Chunk, Meta, Span
+from chunkwise.core.types import Chunk, Document, Meta, Span
 
 
 class Rider(NamedTuple):
@@ -20,6 +22,23 @@ class Rider(NamedTuple):
 
     scope: Span
     span: Span
+
+
+def header_riders(document: Document) -> Iterator[Rider]:
+    """Yield the headers of tables, which ride along with rows that are cut off from them."""
+    for block in outline(document).blocks("header"):
+        yield Rider(document.blocks[block.parent].span, block.span)
+
+
+def row_at(document: Document) -> Callable[[int], Span | None]:
+    """Return a function to the row of a table that holds an offset."""
+    rows = [block.span for block in outline(document).blocks("row")]
+
+    def row(start: int) -> Span | None:
+        index = bisect_right(rows, (start, len(document.text))) - 1
+        return rows[index] if index >= 0 and start < rows[index].end else None
+
+    return row
 
 
 class Riders:

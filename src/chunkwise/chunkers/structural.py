@@ -6,9 +6,7 @@ code is cut between lines, and neither is cut at all where it fits.
 
 from __future__ import annotations
 
-import itertools
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,13 +28,13 @@ from chunkwise.chunkers.levels import (
     where,
 )
 from chunkwise.chunkers.pack import fits, packer
-from chunkwise.chunkers.riding import Rider, Riders
-from chunkwise.core.outline import body, outline
-from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
+from chunkwise.chunkers.riding import Rider, Riders, header_riders, row_at
+from chunkwise.chunkers.sections import merged, sections
+from chunkwise.core.outline import outline
+from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
-from chunkwise.core.spans import gaps
+from chunkwise.core.spans import pieces
 from chunkwise.core.types import Block, Chunk, Document, Span
-from chunkwise.text.graphemes import first_ink
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
 # How a caption begins, in some languages.
@@ -77,8 +75,9 @@ class Structural:
         text = document.text
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
-        riders = Riders(_riders(document), ruler, budget, reserve, _row_at(document))
-        fence = fence_meta(document)
+        fence, places = fence_meta(document), outline(document)
+        opened = (Rider(one.span, one.opener) for one in fences(document))
+        riders = Riders([*header_riders(document), *opened], ruler, budget, reserve, row_at(document))
         whole, reluctant = _levels(document, self.language, fits(text, ruler, budget.room))
         engine = packer(
             document,
@@ -92,9 +91,10 @@ class Structural:
             reserve=lambda start: reserve(start) + riders.cost(start),
         )
         cut = cutter(document, budget)
-        sections = _sections(document)
+        found = sections(document)
         for part in within:
-            for section in _merged(self, document, _pieces(sections, part), ruler, reserve):
+            belong = (lambda _one, _other: True) if self.siblings else places.heads
+            for section in merged(pieces(found, part), ruler, budget.room, self.min_size, reserve, belong):
                 for span in engine.pack(*section):
                     yield riders.chunk(cut, span, meta=fence(span))
 
@@ -127,26 +127,6 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     return whole, [*parting, units(document, language)]
 
 
-def _riders(document: Document) -> Iterator[Rider]:
-    """Yield what rides along with what is cut off from it: with rows their header, with code the line of its fence."""
-    blocks = document.blocks
-    for block in outline(document).blocks("header"):
-        yield Rider(blocks[block.parent].span, block.span)
-    for fence in fences(document):
-        yield Rider(fence.span, fence.opener)
-
-
-def _row_at(document: Document) -> Callable[[int], Span | None]:
-    """Return a function to the row of a table that holds an offset."""
-    rows = [block.span for block in outline(document).blocks("row")]
-
-    def row(start: int) -> Span | None:
-        index = bisect_right(rows, (start, len(document.text))) - 1
-        return rows[index] if index >= 0 and start < rows[index].end else None
-
-    return row
-
-
 @lru_cache(maxsize=4)
 def _following(document: Document) -> list[tuple[Block | None, Block]]:
     """Return each block that may start a chunk, with the sibling before it."""
@@ -175,75 +155,7 @@ def _introduces(document: Document, before: Block | None, block: Block) -> bool:
     """
     if block.kind == "list" and block.parent >= 0 and document.blocks[block.parent].kind == "item":
         return True
-    announced = (
-        before is not None and before.kind == "paragraph" and block.kind in ("list", "code", "table", "quote", "math")
-    )
-    if before is None or not announced:
+    if before is None or before.kind != "paragraph" or block.kind not in ("list", "code", "table", "quote", "math"):
         return False
     words = before.span.slice(document.text).strip()
     return words.endswith((":", "\uff1a")) or (block.kind in ("table", "code") and _CAPTION.match(words) is not None)
-
-
-def _pieces(spans: Sequence[Span], within: Span) -> list[Span]:
-    """Return what lies `within` of these spans, which are disjoint and in order."""
-    first, last = bisect_right(spans, (within.start, within.start)) - 1, bisect_left(spans, (within.end, within.end))
-    pieces = (Span(max(span.start, within.start), min(span.end, within.end)) for span in spans[max(first, 0) : last])
-    return [piece for piece in pieces if piece.start < piece.end]
-
-
-@lru_cache(maxsize=4)
-def _sections(document: Document) -> list[Span]:
-    """Return the sections of a document, front matter left out; a heading without text joins the next."""
-    start, stop = body(document)
-    headings = [heading.span for heading in outline(document).headings]
-    starts = [start, *(heading.start for heading in headings), stop]
-    sections: list[Span] = []
-    for i, (start, end) in enumerate(itertools.pairwise(starts)):
-        bare = bool(sections) and (
-            _is_bare(document, sections[-1], headings) or (i == 1 and _is_noise(document, sections[0]))
-        )
-        if bare:
-            sections[-1] = Span(sections[-1].start, end)
-        elif first_ink(document.text, start, end) < end:
-            sections.append(Span(start, end))
-    return sections
-
-
-def _is_noise(document: Document, preamble: Span) -> bool:
-    """Tell whether the text before the first heading holds rules and comments only."""
-    text = document.text
-    noise = [
-        block.span
-        for block in document.blocks
-        if block.kind == "rule" or (block.kind == "html" and block.span.slice(text).lstrip().startswith("<!--"))
-    ]
-    return all(first_ink(text, *gap) == gap.end for gap in gaps(noise, preamble))
-
-
-def _is_bare(document: Document, section: Span, headings: Sequence[Span]) -> bool:
-    """Tell whether a section ends in a heading with nothing under it."""
-    index = bisect_right(headings, (section.end - 1, len(document.text))) - 1
-    if index < 0 or headings[index].start < section.start:
-        return False
-    return first_ink(document.text, headings[index].end, section.end) == section.end
-
-
-def _merged(
-    strategy: Structural, document: Document, sections: Sequence[Span], ruler: Ruler, reserve: Reserve
-) -> Iterator[Span]:
-    """Yield the sections, those below `min_size` joined to the one before while they fit."""
-    if not strategy.min_size or not sections:
-        yield from sections
-        return
-    places, room = outline(document), Budget(strategy.size, strategy.tokenizer).room
-    group = sections[0]
-    for section in sections[1:]:
-        small = min(ruler.count(*group), ruler.count(*section)) < strategy.min_size
-        joined = Span(group.start, section.end)
-        belongs = small and (strategy.siblings or places.is_under(section, group))
-        if belongs and ruler.count(*joined) <= room - reserve(joined.start):
-            group = joined
-        else:
-            yield group
-            group = section
-    yield group

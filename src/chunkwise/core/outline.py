@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
+from chunkwise.core.spans import gaps
 from chunkwise.core.types import Block, BlockKind, Document, Drop, Span
 
 
@@ -56,8 +59,8 @@ class Outline:
         """Return the titles of the headings over the first text of `span`."""
         return tuple(heading.label for heading in self.path_of(span) if heading.label) if self.headings else ()
 
-    def is_under(self, section: Span, group: Span) -> bool:
-        """Tell whether the first heading of `section` is of a deeper level than every one in `group` before it."""
+    def heads(self, group: Span, section: Span) -> bool:
+        """Tell whether every heading in `group` is of a higher level than the first one of the `section` after it."""
         first, last = bisect_left(self._starts, group.start), bisect_left(self._starts, section.start)
         own = self.headings[last].level if last < len(self.headings) else 0
         return all(heading.level < own for heading in self.headings[first:last])
@@ -90,3 +93,39 @@ def front_matter(document: Document) -> list[Drop]:
 def body(document: Document) -> Span:
     """Return the text without the front matter before it."""
     return Span(max((drop.span.end for drop in front_matter(document)), default=0), len(document.text))
+
+
+def open_text(document: Document) -> list[Span]:
+    """Return where blocks may be found that no reader found: paragraphs, or all of a text that has pages only."""
+    if all(block.kind == "page" for block in document.blocks):
+        return [body(document)]
+    return [block.span for block in document.blocks if block.kind == "paragraph" and block.parent < 0]
+
+
+def with_blocks(document: Document, found: Sequence[Block]) -> Document:
+    """Return the document with blocks more, which lie in its `open_text`; the paragraphs there are parted by them.
+
+    A block's `parent` is an index in `found`, or -1.
+    """
+    if not found:
+        return document
+    entries: list[tuple[int, int, int, Block]] = []  # start, longest first, the block's number, itself
+    outer = sorted(block.span for block in found if block.parent < 0)
+    for number, block in enumerate(document.blocks):
+        spans = [block.span]
+        if block.kind == "paragraph" and block.parent < 0:
+            first, last = (bisect_left(outer, (place, 0)) for place in block.span)
+            spans = [gap for gap in gaps(outer[first:last], block.span) if gap.slice(document.text).strip()]
+        entries += [(*_order(span), number, replace(block, span=span)) for span in spans]
+    own = len(document.blocks)
+    for number, block in enumerate(found, own):
+        parent = block.parent + own if block.parent >= 0 else -1
+        entries.append((*_order(block.span), number, replace(block, parent=parent)))
+    entries.sort(key=lambda entry: entry[:3])
+    place = {number: i for i, (_, _, number, _) in enumerate(entries)} | {-1: -1}
+    blocks = tuple(replace(block, parent=place[block.parent]) for *_, block in entries)
+    return replace(document, blocks=blocks)
+
+
+def _order(span: Span) -> tuple[int, int]:
+    return span.start, -span.end

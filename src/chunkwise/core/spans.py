@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from chunkwise.core.types import Span
@@ -54,6 +54,13 @@ def gaps(spans: Iterable[Span], within: Span) -> Iterator[Span]:
             return
     if position < within.end:
         yield Span(position, within.end)
+
+
+def pieces(spans: Sequence[Span], within: Span) -> list[Span]:
+    """Return what lies `within` of these spans, which are disjoint and in order."""
+    first, last = bisect_right(spans, (within.start, within.start)) - 1, bisect_left(spans, (within.end, within.end))
+    shared = (Span(max(span.start, within.start), min(span.end, within.end)) for span in spans[max(first, 0) : last])
+    return [piece for piece in shared if piece.start < piece.end]
 
 
 def join(text: str, spans: Sequence[Span]) -> str:

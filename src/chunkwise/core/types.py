@@ -67,7 +67,7 @@ class Block:
     """One structural part of a document.
 
     `level` is a heading's depth from 1, a page's number, else the depth of nesting from 0.
-    `label` is a heading's title, a code block's language, else empty.
+    `label` is a heading's title, a code block's language, the delimiter of a table of CSV, else empty.
     `parent` is the index in `Document.blocks` of the block around this one, or -1.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chunkwise.core.protocols import Reader
 from chunkwise.readers.markdown import read_markdown
 from chunkwise.readers.plain import read_code, read_plain
+from chunkwise.readers.tabular import read_table
 
 # What a file's name says about its format: suffix -> (media type, reader).
 READERS: dict[str, tuple[str, Reader]] = {
@@ -15,6 +16,8 @@ READERS: dict[str, tuple[str, Reader]] = {
     ".md": ("text/markdown", read_markdown),
     ".markdown": ("text/markdown", read_markdown),
     ".mdx": ("text/markdown", read_markdown),
+    ".csv": ("text/csv", read_table),
+    ".tsv": ("text/tab-separated-values", read_table),
 }
 
 # Suffix -> language, as in tree-sitter's grammar names.
@@ -31,9 +34,11 @@ LANGUAGES = {
     ".java": "java",
     ".js": "javascript",
     ".json": "json",
+    ".jsonl": "json",
     ".jsx": "javascript",
     ".kt": "kotlin",
     ".lua": "lua",
+    ".ndjson": "json",
     ".php": "php",
     ".py": "python",
     ".rb": "ruby",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from chunkwise.core.errors import require
@@ -134,6 +135,16 @@ def language_named(name: str) -> str:
     """Return the language of a name as people write it; the name itself where none is known."""
     lowered = name.strip().lower()
     return _ALIASES.get(lowered, lowered)
+
+
+def is_known(language: str) -> bool:
+    """Tell whether there is a grammar for a language."""
+    return language_named(language) in _GRAMMARS
+
+
+def is_installed() -> bool:
+    """Tell whether the extra `code` is installed."""
+    return find_spec("tree_sitter") is not None
 
 
 def syntax(text: str, within: Span, language: str) -> Part | None:

@@ -24,7 +24,7 @@ _SEPARATOR = " > "
 @transform
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Set a chunk's context to the headings over it that are not in its own text.
+    """Put the headings over a chunk that are not in its own text before its context, which mostly is empty.
 
     The context counts against the size. Where a path was shortened to fit, `meta["context_truncated"]` is True.
     """
@@ -56,17 +56,17 @@ class Context:
 
 def _with_context(chunk: Chunk, titles: tuple[str, ...], ruler: Ruler, budget: Budget) -> Chunk:
     """Return the chunk with as much of the path as fits beside its text."""
-    riding = chunk.text[: len(chunk.text) - chunk.body.length]
-    path = _shortened(titles, budget)
-    count = ruler.count(*chunk.body, before=_joined(path) + riding)
-    while path and count > budget.room:
-        path = _shorter(path)
-        count = ruler.count(*chunk.body, before=_joined(path) + riding)
     if not titles:
         return chunk
+    given = chunk.context + chunk.text[: len(chunk.text) - chunk.body.length]
+    path = _shortened(titles, budget)
+    count = ruler.count(*chunk.body, before=_joined(path) + given)
+    while path and count > budget.room:
+        path = _shorter(path)
+        count = ruler.count(*chunk.body, before=_joined(path) + given)
     cut_short = {"context_truncated": True} if path != titles else {}
     n_tokens = count + budget.tokenizer.n_special
-    return replace(chunk, context=_joined(path), token_count=n_tokens, meta={**chunk.meta, **cut_short})
+    return replace(chunk, context=_joined(path) + chunk.context, token_count=n_tokens, meta={**chunk.meta, **cut_short})
 
 
 def _shortened(titles: tuple[str, ...], budget: Budget) -> tuple[str, ...]:
