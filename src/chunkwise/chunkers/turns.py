@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import among, not_inside, units, where
+from chunkwise.chunkers.levels import among, heading_ends, not_inside, solid_blocks, units, where
 from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.riding import Rider, Riders
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
@@ -40,9 +40,10 @@ class Turns:
         text = document.text
         budget = Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
-        found = _turns(text)
+        found = _turns(document)
         starts = [turn.start for turn in found]
         openings = [Span(turn.start, first_ink(text, turn.label.end, len(text)) + 1) for turn in found]
+        parting = [*heading_ends(document), [opening.end - 1 for opening in openings]]
         riders = Riders(_riders(text, found), ruler, budget, reserve)
         single = units(document, self.language)
         engine = packer(
@@ -50,6 +51,7 @@ class Turns:
             budget,
             ruler=ruler,
             whole=[*among(starts), where(single, not_inside(openings)) if openings else single],
+            reluctant=[level for places in parting for level in among(places)],
             fill=0,
             min_size=self.min_size,
             reserve=lambda start: reserve(start) + riders.cost(start),
@@ -63,8 +65,10 @@ class Turns:
 
 
 @lru_cache(maxsize=4)
-def _turns(text: str) -> tuple[Turn, ...]:
-    return tuple(turns(text))
+def _turns(document: Document) -> tuple[Turn, ...]:
+    """Return the turns; nobody speaks in code or tables."""
+    allowed = not_inside([Span(block.span.start - 1, block.span.end) for block in solid_blocks(document)])
+    return tuple(turn for turn in turns(document.text) if allowed(turn.label.start))
 
 
 def _riders(text: str, found: Sequence[Turn]) -> Iterator[Rider]:

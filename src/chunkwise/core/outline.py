@@ -109,23 +109,20 @@ def with_blocks(document: Document, found: Sequence[Block]) -> Document:
     """
     if not found:
         return document
-    entries: list[tuple[int, int, int, Block]] = []  # start, longest first, the block's number, itself
-    outer = sorted(block.span for block in found if block.parent < 0)
-    for number, block in enumerate(document.blocks):
-        spans = [block.span]
-        if block.kind == "paragraph" and block.parent < 0:
-            first, last = (bisect_left(outer, (place, 0)) for place in block.span)
-            spans = [gap for gap in gaps(outer[first:last], block.span) if gap.slice(document.text).strip()]
-        entries += [(*_order(span), number, replace(block, span=span)) for span in spans]
     own = len(document.blocks)
-    for number, block in enumerate(found, own):
-        parent = block.parent + own if block.parent >= 0 else -1
-        entries.append((*_order(block.span), number, replace(block, parent=parent)))
-    entries.sort(key=lambda entry: entry[:3])
-    place = {number: i for i, (_, _, number, _) in enumerate(entries)} | {-1: -1}
-    blocks = tuple(replace(block, parent=place[block.parent]) for *_, block in entries)
+    moved = (replace(block, parent=block.parent + own if block.parent >= 0 else -1) for block in found)
+    outer = sorted(block.span for block in found if block.parent < 0)
+    entries: list[tuple[Span, int, Block]] = []  # the outermost block's span, the block's number, itself
+    roots: list[Span] = []
+    for number, block in enumerate([*document.blocks, *moved]):
+        roots.append(roots[block.parent] if block.parent >= 0 else block.span)
+        if number < own and block.kind == "paragraph" and block.parent < 0:
+            first, last = (bisect_left(outer, (place, 0)) for place in block.span)
+            rest = [gap for gap in gaps(outer[first:last], block.span) if gap.slice(document.text).strip()]
+            entries += [(gap, number, replace(block, span=gap)) for gap in rest]
+        else:
+            entries.append((roots[-1], number, block))
+    entries.sort(key=lambda entry: (entry[0].start, -entry[0].end, entry[1]))
+    place = {number: i for i, (_, number, _) in enumerate(entries)} | {-1: -1}
+    blocks = tuple(replace(block, parent=place.get(block.parent, -1)) for *_, block in entries)
     return replace(document, blocks=blocks)
-
-
-def _order(span: Span) -> tuple[int, int]:
-    return span.start, -span.end
