@@ -32,7 +32,7 @@ _FILE = Path("cases", "public-bugs.jsonl")
 
 # The cases' neutral words, and ours.
 _STRATEGIES = {
-    "code": "structural",
+    "code": "code",
     "fixed": "fixed",
     "json": "json",
     "markdown": "structural",
@@ -50,8 +50,7 @@ _TOKENIZERS = {
     "bert-uncased wordpiece (or stub that lower-cases)": MINILM,
 }
 
-# Parameters that a recipe need not say, and why.
-_UNSAID = {
+_UNSAID = {  # parameters that a recipe need not say, and why
     "calls": "the test calls more than once",
     "doc_meta": "the test gives it to the document",
     "docs": "the test cuts several documents",
@@ -186,9 +185,10 @@ def recipe(params: Mapping[str, Any]) -> str:
     """Write a case's neutral parameters as a recipe. A parameter that can't be written is an error."""
     given = {key: value for key, value in params.items() if key not in _UNSAID and value is not None}
     strategy, unit = _STRATEGIES[given.pop("strategy")], _UNITS[given.pop("unit", "token")]
+    siblings = {"siblings": True} if strategy == "structural" and "min_size" in given else {}  # that is asked for
     strategy = "clauses" if given.pop("numbered_headings", False) else strategy
     named = {"size": "size", "min_size": "min_size", "max_sentences": "max_sentences", "rows": "max_rows"}
-    options: dict[str, Any] = {ours: given.pop(key) for key, ours in named.items() if key in given}
+    options: dict[str, Any] = {ours: given.pop(key) for key, ours in named.items() if key in given} | siblings
     if unit != "tokens":
         options["unit" if strategy == "fixed" else "tokenizer"] = unit
     if "tokenizer" in given:

@@ -50,4 +50,4 @@ def test_a_sentence_that_fits_the_size_is_not_cut_for_being_dense() -> None:
 
 def test_the_least_must_be_less_than_the_size() -> None:
     with pytest.raises(RecipeError, match="least=100 must be less than size=90; try least=22"):
-        chunker("density(size=90)")
+        chunker("density(size=90, least=100)")

@@ -62,7 +62,7 @@ class Clauses:
             for section in merged(pieces(found, part), ruler, budget.room, self.min_size, reserve, belong):
                 for span in engine.pack(*section):
                     number = _number(places, span)
-                    yield riders.chunk(partial(cut, meta={"clause": number} if number else {}), span)
+                    yield riders.chunk(cut, span, meta={"clause": number} if number else {})
 
 
 @lru_cache(maxsize=4)

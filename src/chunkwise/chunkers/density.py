@@ -25,14 +25,14 @@ _THIN, _DENSE = 0.15, 0.44
 @strategy
 @dataclass(frozen=True, slots=True)
 class Density:
-    """Fill chunks up to `size` tokens where the text is thin, to `least` where it is dense, between the two in between.
+    """Fill chunks up to `size` tokens where the text is thin, to `least` where it is dense; else something between.
 
-    How dense a text is, from 0 to 1, is the share of its next words that are numbers, names or long:
+    None for `least` is a quarter of the size. How dense a text is, from 0 to 1, is the share of its next words that are numbers, names or long:
     `meta["density"]`. Cuts are at paragraphs, then sentences, as `recursive` makes them.
     """
 
     size: Annotated[int, Range(128, 1024, log=True, least=1)] = 400
-    least: Annotated[int, Range(32, 256, log=True, least=1)] = 100
+    least: Annotated[int | None, Range(32, 256, log=True, least=1)] = None
     fill: Annotated[float, Range(0, 0.9, least=0, most=1)] = 0.5
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
@@ -40,7 +40,7 @@ class Density:
     streamable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.least >= self.size:
+        if self.least is not None and self.least >= self.size:
             raise RecipeError(
                 f"density: least={self.least} must be less than size={self.size}; try least={max(1, self.size // 4)}"
             )
@@ -50,6 +50,7 @@ class Density:
     ) -> Iterator[Chunk]:
         text, budget = document.text, Budget(self.size, self.tokenizer)
         ruler = self.tokenizer.measure(text)
+        least = self.least if self.least is not None else self.size // 4
 
         @lru_cache(maxsize=16)  # a packer asks more than once for the same start
         def dense(start: int) -> float:
@@ -57,7 +58,7 @@ class Density:
 
         def spared(start: int) -> int:
             share = min(max((dense(start) - _THIN) / (_DENSE - _THIN), 0), 1)
-            return max(reserve(start), round(share * (self.size - self.least)))
+            return max(reserve(start), round(share * (self.size - least)))
 
         engine = packer(
             document,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Annotated
 
 from chunkwise.chunkers.cut import cutter
@@ -61,7 +61,7 @@ class Turns:
             for span in engine.pack(*part):
                 first, last = max(bisect_right(starts, span.start) - 1, 0), bisect_left(starts, span.end)
                 speakers = tuple(dict.fromkeys(turn.speaker for turn in found[first:last]))
-                yield riders.chunk(partial(cut, meta={"speakers": speakers}), span)
+                yield riders.chunk(cut, span, meta={"speakers": speakers})
 
 
 @lru_cache(maxsize=4)
