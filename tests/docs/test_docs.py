@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import pkgutil
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import chunkwise
+from chunkwise.core.recipes import STRATEGIES
+from chunkwise.testing import check_chunker
+from laws.strategies import PIPES, documents, written
 from scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +45,45 @@ def test_the_readme_in_python_runs_as_it_stands(tmp_path: Path, monkeypatch: pyt
     hits = names["hits"]
     assert isinstance(hits, list)
     assert "three months" in hits[0].chunk.text
+
+
+@pytest.fixture
+def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Write the strategy of the page to a file, and forget it again."""
+    path = tmp_path / "questions.py"
+    path.write_text(fences(ROOT / "docs" / "write-a-strategy.md", "python")[0], "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield path
+    STRATEGIES.pop("questions", None)
+    sys.modules.pop("questions", None)
+
+
+def test_the_strategy_of_the_page_is_short_and_obeys_the_laws(questions: Path) -> None:
+    assert len(questions.read_text("utf-8").splitlines()) < 40
+    importlib.import_module("questions")
+    exec("\n".join(fences(ROOT / "docs" / "write-a-strategy.md", "python")[1:]), {})
+
+    @settings(max_examples=40)
+    @given(document=documents, size=st.integers(5, 60), pipe=st.sampled_from(PIPES))
+    def obeys(document: chunkwise.Document, size: int, pipe: str) -> None:
+        check_chunker(chunkwise.parse(f"{written('questions', size)}{pipe}"), document)
+
+    obeys()
+
+
+def test_the_command_line_takes_the_strategy_of_the_page(questions: Path) -> None:
+    faq = questions.with_name("faq.txt")
+    faq.write_text("Is it safe?\nYes. Always.\n\nIs it old?\nIt is from 1998.\n", "utf-8")
+
+    def out(*arguments: str) -> str:
+        command = [sys.executable, "-m", "chunkwise", "--load", "questions.py", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=questions.parent).stdout
+
+    listed = {row["name"]: row for row in map(json.loads, out("strategies", "--json").splitlines())}
+    assert listed["questions"]["sentence"] == "Keep each question of an FAQ with its answer."
+    chunks = [json.loads(line) for line in out("chunk", "faq.txt", "-r", "questions(size=12)").splitlines()]
+    assert [chunk["text"].partition("\n")[0] for chunk in chunks] == ["Is it safe?", "Is it old?"]
+    assert json.loads(out("check", "faq.txt", "-r", "questions(size=12)", "--json"))["laws"] == {}
 
 
 def test_every_command_that_the_readme_shows_is_known() -> None:

@@ -14,6 +14,7 @@ import pytest
 from chunkwise.cli.show import coloured
 from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk
+from chunkwise.presets import PRESETS
 from chunkwise.readers.read import read_text
 from chunkwise.text.unicode import printable
 
@@ -205,10 +206,44 @@ def test_index_then_search_finds_the_answer_with_its_place(docs: Path) -> None:
 
 def test_strategies_lists_every_stage_with_its_parameters() -> None:
     out, _ = run("strategies", "--json")
-    named = {row["name"]: row for row in rows(out)}
+    named = {row["name"]: row for row in rows(out) if row["kind"] != "preset"}
     assert {"fixed", "recursive", "sentences", "structural", "overlap", "context"} <= set(named)
     assert named["structural"]["parameters"]["size"] == 200
     assert all(row["sentence"].endswith(".") for row in named.values())
+    assert named["recursive"]["streamable"]
+    assert not named["code"]["streamable"]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_prints_the_recipe_that_it_stands_for_and_its_source(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# Title\n\nThe pump runs all day. Valve 7 stays shut.\n")
+    out, said = run("chunk", str(path), "--preset", name)
+    assert f"preset {name}: {PRESETS[name].recipe}\n" in said
+    assert PRESETS[name].source in said
+    assert "Valve 7" in rows(out)[0]["text"]
+
+
+def test_a_preset_and_a_recipe_together_or_an_unknown_preset_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("text")
+    assert "give one of the two" in run("chunk", str(path), "-p", "code", "-r", "fixed()", code=2)[1]
+    assert "did you mean 'legal'" in run("show", str(path), "-p", "leagl", code=2)[1]
+
+
+def test_explain_tells_what_a_file_is_taken_for_and_why(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 60
+    path.write_text(f"# Title\n\nThe pump runs.\nIt never rests.\n\n{table}\nThe end.\n")
+    out, said = run("strategies", "--explain", str(path))
+    assert [(row["first_line"], row["last_line"], row["kind"], row["strategy"]) for row in rows(out)] == [
+        (1, 4, "prose", "structural(size=200)"),
+        (6, 67, "table", "rows(size=200)"),
+        (69, 69, "prose", "structural(size=200)"),
+    ]
+    assert "3 parts by auto(size=200)" in said
+    assert "chooses nothing" in run("strategies", "--explain", str(path), "-r", "fixed()", code=2)[1]
+    assert "--recipe is about --explain" in run("strategies", "-r", "fixed()", code=2)[1]
 
 
 def test_doctor_finds_a_sound_installation() -> None:

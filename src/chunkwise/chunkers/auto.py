@@ -40,8 +40,7 @@ class Auto:
 
     def plan(self, document: Document) -> list[Part]:
         """Return the parts of a document, what kind each is, and why."""
-        document = self.outlined(document)
-        return plan(document, self._chunkers(), [body(document)])
+        return self._plan(self.outlined(document), [body(document)])
 
     def outlined(self, document: Document) -> Document:
         """Return the document with the blocks that the strategy of its kind finds."""
@@ -54,7 +53,12 @@ class Auto:
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:
-        yield from routed(document, self._chunkers(), reserve, within)
+        yield from routed(document, self._plan(document, within), chunkers=self._chunkers(), reserve=reserve)
+
+    def _plan(self, document: Document, within: Sequence[Span]) -> list[Part]:
+        parts = plan(document, self._chunkers(), within)
+        lines = "" if is_installed() else "; cut between lines, for the extra `code` is not installed"
+        return [part._replace(reason=part.reason + lines) if part.kind == "code" else part for part in parts]
 
     def _chunkers(self) -> Mapping[Kind, Chunker]:
         names = _STRATEGIES if is_installed() else {**_STRATEGIES, "code": "structural"}

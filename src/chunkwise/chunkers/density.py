@@ -27,8 +27,8 @@ _THIN, _DENSE = 0.15, 0.44
 class Density:
     """Fill chunks up to `size` tokens where the text is thin, to `least` where it is dense; else something between.
 
-    None for `least` is a quarter of the size. How dense a text is, from 0 to 1, is the share of its next words that are numbers, names or long:
-    `meta["density"]`. Cuts are at paragraphs, then sentences, as `recursive` makes them.
+    None for `least` is a quarter of the size. How dense a text is, from 0 to 1, is the share of its next words that
+    are numbers, names or long: `meta["density"]`. Cuts are at paragraphs, then sentences, as `recursive` makes them.
     """
 
     size: Annotated[int, Range(128, 1024, log=True, least=1)] = 400

@@ -83,10 +83,9 @@ def plan(document: Document, chunkers: Mapping[Kind, Chunker], within: Sequence[
 
 
 def routed(
-    document: Document, chunkers: Mapping[Kind, Chunker], reserve: Reserve, within: Sequence[Span]
+    document: Document, parts: Sequence[Part], *, chunkers: Mapping[Kind, Chunker], reserve: Reserve
 ) -> Iterator[Chunk]:
     """Cut each part of a document by the chunker of its kind, and say in each chunk's meta which and why."""
-    parts = plan(document, chunkers, within)
     found: list[Chunk] = []
     for kind in dict.fromkeys(part.kind for part in parts):
         own = [part for part in parts if part.kind == kind]

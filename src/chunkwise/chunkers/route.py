@@ -62,8 +62,7 @@ class Route:
 
     def plan(self, document: Document) -> list[Part]:
         """Return the parts of a document, what kind each is, and why."""
-        document = self.outlined(document)
-        return plan(document, self._chunkers(), [body(document)])
+        return plan(self.outlined(document), self._chunkers(), [body(document)])
 
     def outlined(self, document: Document) -> Document:
         """Return the document with the blocks that the recipe of its kind finds."""
@@ -78,7 +77,8 @@ class Route:
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:
-        yield from routed(document, self._chunkers(), reserve, within)
+        chunkers = self._chunkers()
+        yield from routed(document, plan(document, chunkers, within), chunkers=chunkers, reserve=reserve)
 
     def _chunkers(self) -> dict[Kind, Chunker]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[misc]

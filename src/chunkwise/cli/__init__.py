@@ -17,7 +17,7 @@ from chunkwise.cli.index import index
 from chunkwise.cli.search import search
 from chunkwise.cli.show import show
 from chunkwise.cli.strategies import strategies
-from chunkwise.cli.terminal import told
+from chunkwise.cli.terminal import load_module, told
 
 app = typer.Typer(
     name="chunkwise",
@@ -40,11 +40,17 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - its callback does it
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
+    load: Annotated[
+        list[str] | None,
+        typer.Option("--load", help="Import this module or .py file first: a strategy of your own.", metavar="MODULE"),
+    ] = None,
 ) -> None:
     """Take the options that stand before a verb."""
+    for module in load or ():
+        told(load_module)(module)
 
 
 def main() -> None:

@@ -12,7 +12,9 @@ from chunkwise.cli.index import EncoderOption
 from chunkwise.cli.terminal import (
     GlobOption,
     JsonOption,
+    PresetOption,
     TokenizerOption,
+    chosen,
     console,
     documents,
     fail,
@@ -56,6 +58,7 @@ def check(
     recipe: Annotated[
         list[str] | None, typer.Option("--recipe", "-r", help="How to cut. Given again, recipes are compared.")
     ] = None,
+    preset: PresetOption = None,
     tokenizer: TokenizerOption = None,
     encoder: EncoderOption = None,
     glob: GlobOption = None,
@@ -65,7 +68,8 @@ def check(
     from chunkwise.health import compare
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
 
-    cuts = [chunker(one, tokenizer=tokenizer) for one in recipe or [DEFAULT_RECIPE]]
+    named = [*(recipe or ()), *filter(None, [chosen(None, preset)])]
+    cuts = [chunker(one, tokenizer=tokenizer) for one in named or [DEFAULT_RECIPE]]
     with progress("checking") as show:
         reports = compare(documents(paths, glob or [], show), cuts, encoder=encoder)
     tell_skips(reports[0].skipped)

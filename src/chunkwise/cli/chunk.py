@@ -14,8 +14,10 @@ from chunkwise.cli.stdin import PLAIN, chunks_of_stdin
 from chunkwise.cli.terminal import (
     GlobOption,
     JsonOption,
+    PresetOption,
     RecipeOption,
     TokenizerOption,
+    chosen,
     chunk_fields,
     console,
     documents,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 def chunk(
     paths: Annotated[list[str], typer.Argument(help="Files and folders; - for standard input.", metavar="PATH...")],
     recipe: RecipeOption = None,
+    preset: PresetOption = None,
     tokenizer: TokenizerOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
     glob: GlobOption = None,
@@ -52,7 +55,7 @@ def chunk(
     """Cut files into chunks, or with - what comes in on standard input."""
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
 
-    cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
+    cut = chunker(chosen(recipe, preset) or DEFAULT_RECIPE, tokenizer=tokenizer)
     if "-" in paths:
         if paths != ["-"] or glob:
             fail("- is standard input, and is given alone")

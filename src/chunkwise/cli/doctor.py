@@ -34,6 +34,7 @@ def _checks() -> list[tuple[str, Callable[[], str]]]:
         ("packages", _packages),
         *((f"tokenizer {name}", lambda name=name: _tokenizer(name)) for name in tokenizers),
         ("fast byte pairs", _fast),
+        ("syntax of code", _syntax),
         ("encoder all-MiniLM-L6-v2", _encoder),
         ("lexical search", _lexical),
         ("index on disk", _store),
@@ -78,6 +79,15 @@ def _fast() -> str:
 
     engine("cl100k_base", "toktok")  # compares it with the reference
     return f"toktok-rs {_version('toktok-rs')}"
+
+
+def _syntax() -> str:
+    from chunkwise.core.types import Span
+    from chunkwise.text.syntax import languages, syntax
+
+    for language in languages():
+        syntax("a", Span(0, 1), language)  # loads its grammar
+    return f"tree-sitter {_version('tree-sitter')}, {len(languages())} languages"
 
 
 def _encoder() -> str:

@@ -9,7 +9,9 @@ import typer
 from chunkwise.cli.terminal import (
     GlobOption,
     JsonOption,
+    PresetOption,
     RecipeOption,
+    chosen,
     fail,
     progress,
     say,
@@ -31,6 +33,7 @@ def index(
     paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
     index: IndexOption = "index",
     recipe: RecipeOption = None,
+    preset: PresetOption = None,
     encoder: EncoderOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
@@ -42,7 +45,7 @@ def index(
         fail("an index in memory is gone when the command ends; name a folder with --index")
     opened = Index(index, encoder=encoder)
     with progress("indexing") as show:
-        result = opened.add(*paths, recipe=recipe, globs=glob or [], progress=show)
+        result = opened.add(*paths, recipe=chosen(recipe, preset), globs=glob or [], progress=show)
     for note in result.notes:
         say(f"note: {note}")
     tell_skips(result.skipped)

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chunkwise.cli.terminal import RecipeOption, TokenizerOption, console, fail, one_line, say, written_aside
+from chunkwise.cli.terminal import (
+    PresetOption,
+    RecipeOption,
+    TokenizerOption,
+    chosen,
+    console,
+    fail,
+    one_line,
+    say,
+    written_aside,
+)
 from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
@@ -27,6 +37,7 @@ _GAP = "dim"
 def show(
     path: Annotated[Path, typer.Argument(help="The file to show.", metavar="FILE")],
     recipe: RecipeOption = None,
+    preset: PresetOption = None,
     tokenizer: TokenizerOption = None,
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page for the browser to this file instead.", metavar="OUT")
@@ -39,7 +50,7 @@ def show(
 
     if path.is_dir():
         fail(f"{path} is a folder; name a file in it, or run: chunkwise chunk {path}")
-    cut = chunker(recipe or DEFAULT_RECIPE, tokenizer=tokenizer)
+    cut = chunker(chosen(recipe, preset) or DEFAULT_RECIPE, tokenizer=tokenizer)
     document = read(path)
     for doubt in doubts(document):
         say(f"note: {doubt}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import os
 import sys
@@ -28,6 +29,9 @@ P = ParamSpec("P")
 # Options that several verbs take.
 RecipeOption = Annotated[
     str | None, typer.Option("--recipe", "-r", help="How to cut, e.g. 'structural(size=400) | overlap(sentences=1)'.")
+]
+PresetOption = Annotated[
+    str | None, typer.Option("--preset", "-p", help="Cut as is usual for a kind: article, manual, code, legal, ...")
 ]
 TokenizerOption = Annotated[
     str | None,
@@ -79,6 +83,38 @@ def wants_json(json_option: bool) -> bool:
     if sys.stdout is None:
         fail("there is no standard output to write to")
     return json_option or not sys.stdout.isatty()
+
+
+def chosen(recipe: str | None, preset: str | None) -> str | None:
+    """Return the recipe that is given, or the one that a preset stands for, which is told with its source."""
+    if preset is None:
+        return recipe
+    if recipe is not None:
+        fail("--preset stands for a recipe: give one of the two")
+    from chunkwise.presets import preset as find
+
+    found = find(preset)
+    say(f"preset {preset}: {found.recipe}")
+    say(f"  for {found.about}; source: {found.source}")
+    return found.recipe
+
+
+def load_module(name: str) -> None:
+    """Import a module by name, or a file that ends in .py, for the strategies that it registers."""
+    sys.path.insert(0, os.getcwd())
+    path = Path(name)
+    if path.suffix != ".py":
+        try:
+            importlib.import_module(name)
+        except ImportError as err:
+            fail(f"--load {name}: {err}")
+        return
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.exists():
+        fail(f"--load {name}: no such file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # so that its classes can be pickled
+    spec.loader.exec_module(module)
 
 
 def console() -> Console:

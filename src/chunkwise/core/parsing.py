@@ -9,7 +9,7 @@ from typing import Any, get_origin
 
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Chunker, Tokenizer
-from chunkwise.core.recipes import STRATEGIES, TRANSFORMS, Pipe, is_chunker, meant, parameters
+from chunkwise.core.recipes import STRATEGIES, TRANSFORMS, Pipe, is_chunker, load_plugins, meant, parameters
 
 EXAMPLE = "structural(size=400) | overlap(sentences=1)"
 
@@ -87,6 +87,8 @@ def _build(node: ast.expr, registry: Mapping[str, type], tokenizer: Tokenizer | 
     if not isinstance(call.func, ast.Name):
         raise RecipeError(f"can't read {ast.unparse(node)!r} as a stage of a recipe; try {EXAMPLE!r}")
     name = call.func.id
+    if name not in registry:
+        load_plugins()
     if name not in registry:
         kind, other = ("strategy", TRANSFORMS) if registry is STRATEGIES else ("transform", STRATEGIES)
         hint = (

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
+from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 from chunkwise.core.errors import RecipeError
@@ -78,6 +79,13 @@ def transform(cls: type[T]) -> type[T]:
     if "streamable" not in vars(cls):
         cls.streamable = False  # type: ignore[attr-defined]
     return _stage(cls, TRANSFORMS)
+
+
+@functools.cache
+def load_plugins() -> None:
+    """Import what installed packages name under the entry point `chunkwise.strategies`, so that it registers itself."""
+    for entry_point in entry_points(group="chunkwise.strategies"):
+        entry_point.load()
 
 
 def resolver(kind: type, find: Callable[[str], object]) -> None:

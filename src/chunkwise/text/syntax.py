@@ -142,6 +142,11 @@ def is_known(language: str) -> bool:
     return language_named(language) in _GRAMMARS
 
 
+def languages() -> list[str]:
+    """Return the languages that there is a grammar for."""
+    return sorted(_GRAMMARS.keys() - {"php_only"})
+
+
 def is_installed() -> bool:
     """Tell whether the extra `code` is installed."""
     return find_spec("tree_sitter") is not None
