@@ -166,6 +166,26 @@ def llama_windows(limit: int) -> Splitter:
     return _llama(make(chunk_size=limit, chunk_overlap=limit // 8, tokenizer=encoding().encode_ordinary))
 
 
+def llama_levels(_limit: int) -> Splitter:
+    """Cut in levels of 2048, 512 and 128 tokens."""
+    package = import_module("llama_index.core.node_parser")
+    sizes = (2048, 512, 128)
+    parsers = {
+        f"level {size}": package.SentenceSplitter(
+            chunk_size=size, chunk_overlap=0, tokenizer=encoding().encode_ordinary
+        )
+        for size in sizes
+    }
+    splitter = package.HierarchicalNodeParser.from_defaults(node_parser_ids=list(parsers), node_parser_map=parsers)
+    make = import_module("llama_index.core").Document
+
+    def cut(text: str) -> Sequence[Any]:
+        found: Sequence[Any] = splitter.get_nodes_from_documents([make(text=text)])
+        return found
+
+    return Splitter(cut, lambda _: [])
+
+
 def _llama(splitter: Any) -> Splitter:
     make = import_module("llama_index.core").Document
 
@@ -252,6 +272,7 @@ PEERS = (
         share=0.5,
     ),
     Entry("semantic-text-splitter Code", "code", "semantic-text-splitter", text_splitter_code, ("python",), share=0.1),
+    Entry("llama-index HierarchicalNodeParser", "levels", "llama-index-core", llama_levels, _SPOKEN, share=0.2),
     Entry("chonkie FastChunker (bytes)", "characters", "chonkie", chonkie_fast),
     Entry("chonkie RecursiveChunker", "characters", "chonkie", chonkie_recursive_characters),
     Entry("semchunk", "characters", "semchunk", semchunk_characters),

@@ -12,6 +12,7 @@ import tiktoken
 import chunkwise as cw
 from chunkwise.core.protocols import Tokenizer
 from chunkwise.text.bytepairs import BytePairs
+from chunkwise.text.syntax import syntax
 from corpora import CORPORA
 
 LIMIT = 512
@@ -82,7 +83,34 @@ TABLES = (
         corpora=("markdown",),
         media_type="text/markdown",
     ),
-    Table("code", "Code, 512 tokens", ("structural(size={limit})",), corpora=("python",), media_type="text/x-python"),
+    Table(
+        "code",
+        "Code, 512 tokens",
+        ("structural(size={limit})", "code(size={limit})"),
+        corpora=("python",),
+        media_type="text/x-python",
+    ),
+    Table(
+        "levels",
+        "Levels of 2048, 512 and 128 tokens, beside one of 128",
+        ("recursive(size=128, fill=0)", "nest(2048, 512, 128)"),
+        corpora=("prose", "markdown", "cjk"),
+    ),
+    Table(
+        "others",
+        "Other strategies, 512 tokens",
+        (
+            "paragraphs(size={limit})",
+            "density(size={limit})",
+            "pages(size={limit})",
+            "rows(size={limit})",
+            "clauses(size={limit})",
+            "turns(size={limit})",
+            "random(size={limit})",
+            "auto(size={limit})",
+        ),
+        corpora=("prose", "markdown", "cjk"),
+    ),
     Table(
         "characters",
         "2,000 characters",
@@ -130,7 +158,20 @@ def bare(tables: Iterable[Table]) -> list[Entry]:
         for table in tables
         for engine in ENGINES[1:]
         if table.name != "characters"
+    ] + [
+        Entry("a bare parse of tree-sitter", "code", "", parse, ("python",)) for table in tables if table.name == "code"
     ]
+
+
+def parse(_limit: int) -> Splitter:
+    """Parse Python with tree-sitter, and do nothing with it."""
+    return Splitter(lambda text: [syntax(text, cw.Span(0, len(text)), "python")], lambda _: [])
+
+
+def _piece(text: str, chunk: cw.Chunk) -> Piece:
+    """Return a chunk without what rides along with it, whose tokens are then not its own."""
+    alone = len(chunk.spans) == 1
+    return Piece(chunk.body.slice(text), *chunk.body, chunk.token_count if alone else None)
 
 
 def _pass(engine: Engine, _limit: int) -> Splitter:
@@ -149,7 +190,7 @@ def own(recipe: str, table: Table, engine: Engine) -> Entry:
             return list(cutter(cw.Document.from_text(text, id="x")))
 
         def pieces(text: str) -> list[Piece]:
-            return [Piece(chunk.text, chunk.start, chunk.end, chunk.token_count) for chunk in cut(text)]
+            return [_piece(text, chunk) for chunk in cut(text)]
 
         return Splitter(cut, pieces)
 
