@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,6 +30,10 @@ _STRIDE = 256
 # In tokens: how much less than room an even chunk is planned with, so that what is looked up holds when it is
 # counted (the seams of one chunk were seen to add four at most); and how far a look-up is never trusted.
 _SLACK, _ERROR = 4, 8
+
+
+_Find: TypeAlias = Callable[[int, int, int], int | None]
+"""`find(start, limit, end)` returns the best place up to `limit` to end the chunk that starts at `start`."""
 
 
 def _nowhere(_position: int) -> bool:
@@ -139,27 +144,49 @@ class Packer:
     def _next(self, start: int, end: int) -> Span:
         """Return the chunk that starts at `start`, where the text is not white space."""
         free = max(1, self.room - self.reserve(start))
-        span = self._whole_span(start, end, free) if self.whole else None
-        if span is None and free < self.room and self._starts_unit(start):
-            # What a transform wishes to add gives way to a unit that fits without it.
-            span = self._whole_span(start, end, self.room)
-        return span or self._forced_span(start, end, free)
+        limits = self._limits(start, end, free)
+        for find in self._ways():
+            span = self._whole_span(start, end, limits, budget=free, find=find)
+            if span is None and free < self.room and self._starts_unit(start):
+                # What a transform wishes to add gives way to a unit that fits without it.
+                span = self._least_span(start, end, find)
+            if span is not None:
+                return span
+        return self._forced_span(start, end, free)
 
-    def _whole_span(self, start: int, end: int, budget: int) -> Span | None:
-        """Return the best chunk within the budget that leaves every unit whole, if there is one."""
-        for reach in (budget, _beyond(budget)):  # a look-up may fall short of a unit that fits
-            span = self._whole_up_to(min(self.ruler.fit(start, reach), end), start, end, budget)
+    def _ways(self) -> tuple[_Find, ...]:
+        if not self.whole:
+            return ()
+        return (self._whole_cut, self._reluctant_cut) if self.reluctant else (self._whole_cut,)
+
+    def _least_span(self, start: int, end: int, find: _Find) -> Span | None:
+        """Return the shortest chunk within the room that ends where `find` allows."""
+        limits = self._limits(start, end, self.room)
+        least, span = None, self._whole_span(start, end, limits, budget=self.room, find=find)
+        while span is not None:
+            least, limit = span, span.end - 1
+            span = self._whole_up_to(limit, start, end, budget=self.room, find=find) if limit > start else None
+        return least
+
+    def _limits(self, start: int, end: int, budget: int) -> tuple[int, int]:
+        """Look up where a chunk ends at the latest; and where surely, for a look-up may fall short of what fits."""
+        return min(self.ruler.fit(start, budget), end), min(self.ruler.fit(start, _beyond(budget)), end)
+
+    def _whole_span(self, start: int, end: int, limits: tuple[int, int], *, budget: int, find: _Find) -> Span | None:
+        """Return the best chunk within the budget that ends where `find` allows, if there is one."""
+        for limit in limits:
+            span = self._whole_up_to(limit, start, end, budget=budget, find=find)
             if span is not None:
                 return span
         return None
 
-    def _whole_up_to(self, limit: int, start: int, end: int, budget: int) -> Span | None:
-        """Return the best chunk that ends at `limit` or before, within the budget, all units whole."""
+    def _whole_up_to(self, limit: int, start: int, end: int, *, budget: int, find: _Find) -> Span | None:
+        """Return the best chunk that ends at `limit` or before, within the budget, where `find` allows."""
         if limit == end and self.ruler.count(start, end) <= budget:
             return Span(start, end)
         while limit > start:
-            cut = self._whole_cut(start, self._leave_enough(start, limit, end, budget), end) if self.min_size else None
-            cut = cut or self._whole_cut(start, limit, end) or self._reluctant_cut(start, limit, end)
+            cut = find(start, self._leave_enough(start, limit, end, budget), end) if self.min_size else None
+            cut = cut or find(start, limit, end)
             span = Span(start, self._trimmed(start, cut)) if cut is not None else Span(start, start)
             if not span.length:  # no cut, or one between an indent and what it indents
                 return None
