@@ -58,6 +58,9 @@ class CodeLevels:
         Raises: MissingExtraError.
         """
         fence = fence_of(self.document.text, block)
+        if fence and self.fits(block.span):
+            self.kept.append(block.span)
+            return
         inside = fence.code if fence else block.span
         tree = syntax(self.document.text, inside, language) if inside.length else None
         if tree is None:
