@@ -326,8 +326,8 @@ def _capped(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:
     size = cut.leaf_budget.size
     if cut.budget.tokenizer.name != encoder.tokenizer.name or size <= encoder.max_tokens:
         return cut, ()
-    note = f"size={size} is more than {encoder.name} takes; the recipe's size is now {encoder.max_tokens}"
-    return capped(cut, encoder.max_tokens), (note,)
+    lower = capped(cut, encoder.max_tokens)
+    return lower, (f"size={size} is more than {encoder.name} takes, which is {encoder.max_tokens}; cut by {lower!r}",)
 
 
 def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:

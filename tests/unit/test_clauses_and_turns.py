@@ -258,3 +258,13 @@ def test_the_laws_hold_for_transcripts(text: str, size: int) -> None:
 @pytest.mark.parametrize("recipe", ["clauses(size=40) | context()", "turns(size=40)"])
 def test_an_edit_at_the_end_changes_no_chunk_before(recipe: str, text: str, addition: str) -> None:
     check_locality(chunker(recipe, tokenizer="words"), Document.from_text(text * 400, id="x"), addition)
+
+
+def test_the_first_line_of_a_wrapped_text_is_no_title() -> None:
+    text = (
+        "4. Copies\nYou may copy it.\n\n"
+        "5. A program that contains no derivative of any portion of the\n"
+        "Library, but is designed to work with it, is free.\n"
+    )
+    chunks = chunker("clauses(size=30)", tokenizer="words")(read_text(text, media_type="text/plain"))
+    assert [c.headings for c in chunks] == [("4 Copies",), ("5",)]

@@ -231,6 +231,18 @@ def test_a_preset_and_a_recipe_together_or_an_unknown_preset_are_refused(tmp_pat
     assert "did you mean 'legal'" in run("show", str(path), "-p", "leagl", code=2)[1]
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("raise ValueError('x')", "line 1: ValueError: x"), ("a = 1\ndef (:", "line 2: SyntaxError")],
+)
+def test_a_strategy_that_can_not_be_loaded_is_told_in_one_line(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text(content)
+    assert message in run("--load", str(path), "strategies", code=2)[1]
+    assert "no such file" in run("--load", "nowhere.py", "strategies", code=2)[1]
+    assert "No module named" in run("--load", "no_such_module", "strategies", code=2)[1]
+
+
 def test_explain_tells_what_a_file_is_taken_for_and_why(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 60

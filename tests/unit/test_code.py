@@ -100,6 +100,41 @@ def test_nesting_without_end_is_no_trouble() -> None:
         cut(text, "code(size=50)")
 
 
+def test_what_fits_only_without_its_indent_is_opened() -> None:
+    inner = "            widths[i] = max(widths.get(i, 0), term_len(col))\n"
+    loop = f"    for row in rows:\n        for i, col in enumerate(row):\n{inner}"
+    check_chunker(chunker("code(size=32)", tokenizer="cl100k_base"), read_text(loop, media_type="text/x-python"))
+    head, lines = (
+        "        def second(self, user, passwd):\n",
+        "            self.user = user\n            return passwd\n",
+    )
+    method, first = head + lines, "        def first(self):\n            pass\n"
+    text = f"def outer():\n    prepare(this)\n    class Inner(Base):\n{first}{method}    run(Inner)\n"
+    for size in range(25, 70):
+        cutter = chunker(f"code(size={size}, signatures=False)", tokenizer="cl100k_base")
+        chunks = check_chunker(cutter, read_text(text, media_type="text/x-python"))
+        if cutter.budget.tokenizer.count(method.rstrip()) <= size:
+            assert any(method.rstrip() in c.text for c in chunks), size
+
+
+def test_lines_of_one_comment_are_cut_between_them() -> None:
+    text = "# Option c, no argument\n# Option c, argument 'more'\n# Option b, argument ' very long '\n"
+    check_chunker(
+        chunker("code(size=8) | overlap(sentences=1)", tokenizer="cl100k_base"),
+        read_text(text, media_type="text/x-bash"),
+    )
+
+
+def test_a_line_after_one_that_is_too_long_is_whole() -> None:
+    text = (
+        "func (c *Client) connect() (one net.Conn, other net.Conn, err error) {\n\tuconn, err = DefaultSocket.Dial()\n"
+    )
+    cutter = chunker("code(size=40)", tokenizer="characters")
+    chunks = check_chunker(cutter, read_text(text, media_type="text/x-go"))
+    assert chunks[-1].text == "\tuconn, err = DefaultSocket.Dial()"
+    assert {c.headings for c in chunks} == {("connect",)}  # also where a chunk begins inside the head
+
+
 SAMPLES = {
     "bash": "one() {\n  echo first word\n  echo second\n}\n\ntwo() {\n  echo third word\n  echo fourth\n}\n",
     "c": "int one(int a) {\n  int b = a;\n  return b;\n}\n\nint *two(int a) {\n  int c = a;\n  return &c;\n}\n",

@@ -40,6 +40,9 @@ MEETING = (
 LOG = (
     "2026-11-30 02:40:03 INFO started\n2026-11-30 02:40:04 ERROR failed\n  at main()\n2026-11-30 02:40:05 INFO ended\n"
 )
+FIELDS = "".join(
+    f"Start-Date: 2026-11-{i}\nCommandline: apt install a{i}\nInstall: a{i}:amd64 (1.{i})\n\n" for i in range(9)
+)
 PROSE = "The station lifts water from the river to the town. It has two pumps, and one of them always rests.\n\n" * 4
 TABLE = "| part | maker |\n|---|---|\n" + "".join(f"| seal {i} | maker {i} |\n" for i in range(20))
 CODE = "```py\n" + "".join(f"def f{i}(x):\n    return x + {i}\n\n\n" for i in range(20)) + "```\n"
@@ -55,11 +58,17 @@ CODE = "```py\n" + "".join(f"def f{i}(x):\n    return x + {i}\n\n\n" for i in ra
         ('{"a": [1, 2]}', "text/plain", "json", "begins as JSON"),
         ("a,b\n1,2\n", "text/csv", "table", "the file is a table"),
         (LOG, "text/plain", "log", "begin with a time or a level"),
-        (MEETING, "text/plain", "transcript", "begin a turn, as of Alice"),
+        (MEETING, "text/plain", "transcript", "turns of Alice, Bob"),
         (LEASE, "text/plain", "legal", "numbered clauses: "),
         ("", "text/plain", "prose", ""),
         ("1. Wash.\n2. Dry.\n3. Fold.\n4. Iron.\n", "text/plain", "prose", ""),  # a list
         ("Note: dry.\nWarning: wet.\nTime: 12:30\nTo: Ann\n", "text/plain", "prose", ""),
+        (FIELDS, "text/plain", "prose", ""),
+        (FIELDS + "\n" + PROSE, "text/plain", "prose", ""),
+        ("\n\n".join(f"Pros: good {i}.\n\nCons: bad {i}." for i in range(4)), "text/plain", "prose", ""),
+        ("\n\n".join(f"## v{i}\n\nFixed: a {i}.\n\nAdded: b {i}." for i in range(6)), "text/markdown", "prose", ""),
+        ("Traceback (most recent call last):\nValueError: it failed.\n\n" * 6, "text/plain", "prose", ""),
+        ("1.0\n- A fix\n\n1.1\n- More\n\n1.2\n- Less\n\n2.0\n- All\n", "text/plain", "prose", ""),  # versions
     ],
 )
 def test_a_text_is_taken_for_what_it_is(text: str, media_type: str, kind: str, reason: str) -> None:

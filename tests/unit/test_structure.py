@@ -98,3 +98,19 @@ def test_small_sections_beside_each_other_join_where_that_is_asked_for() -> None
 
 def test_a_section_of_the_least_size_is_left_alone() -> None:
     assert len(cut(SECTIONS, "structural(size=40, min_size=3)")) == 5
+
+
+@pytest.mark.parametrize("name", ["structural", "recursive", "sentences", "paragraphs", "auto"])
+def test_a_heading_is_not_left_alone_by_an_endless_word_under_it(name: str) -> None:
+    first = cut("# Title\n\n" + "x" * 3000, f"{name}(size=20)", "cl100k_base")[0]
+    assert first.text.startswith("# Title\n\nxxx")
+
+
+@pytest.mark.parametrize("tokenizer", ["cl100k_base", "words", "characters"])
+@pytest.mark.parametrize("recipe", ["structural", "auto", "code"])
+@pytest.mark.parametrize("after", ["", "\n", "\nAfter this.\n", "\n## Next\n\nAfter.\n"])
+def test_a_fence_of_exactly_the_size_is_whole(tokenizer: str, recipe: str, after: str) -> None:
+    fence = "```python\n" + "".join(f"x{i} = {i}\n" for i in range(9)) + "```"
+    size = chunker(recipe, tokenizer=tokenizer).budget.tokenizer.count(fence)
+    texts = [c.text for c in cut(f"Some text before it.\n\n{fence}\n{after}", f"{recipe}(size={size})", tokenizer)]
+    assert fence in texts

@@ -75,15 +75,22 @@ class CodeLevels:
         is_code = in_code(self.document)
 
         def allowed(place: int) -> bool:
-            return opened(place) and place not in partings and is_code(place)
+            return opened(place) and is_code(place) and (place not in partings or not self._fit_together(place))
 
         return [*depths, where(partial(last_line, self.document.text), allowed)]
+
+    def _fit_together(self, place: int) -> bool:
+        """Tell whether the lines before and after a place fit a chunk; those that do not can't but be parted."""
+        text = self.document.text
+        found = _BREAK.search(text, first_ink(text, place, len(text)))
+        return self.fits(Span(line_start(text, max(0, place - 1)), found.end() if found else len(text)))
 
     def names(self, span: Span) -> tuple[str, ...]:
         """Return the names of the definitions around the start of a span, outermost first, and of the one there."""
         position = first_ink(self.document.text, *span)
         names = [self.scopes[i][1] for i in self._nested().at(position)][::-1]
-        there = self.defined.get(line_start(self.document.text, span.start))
+        line = line_start(self.document.text, span.start)
+        there = self.defined.get(line) if first_ink(self.document.text, line, position) == position else None
         opened = bool(names) and self.scopes[next(self._nested().at(position))][0].start == position
         return tuple(filter(None, [*names, there.name] if there is not None and not opened else names))
 
@@ -149,7 +156,7 @@ class _Walk:
                 elif place > outer.start:  # it parts the head from what is under it
                     levels.partings.append(place)
                 first = False
-            span = Span(group[0].span.start if place is None else place, group[-1].span.end)
+            span = Span(self._begin(group[0]), group[-1].span.end)
             if not levels.fits(span) or any(part.span == body for part in group):
                 opened += self._ungroup(group, outer, depth + 1, body)
             else:
@@ -181,12 +188,12 @@ class _Walk:
         for i, part in enumerate(group):
             place = self._place(part, outer) if i else None
             self._note(part)
-            if place is not None and part.is_import:
+            if place is not None and (part.is_import or part.is_comment):
                 self._levels.add_place(place, depth)
             elif place is not None:
                 self._levels.partings.append(place)
             span = part.span
-            if span == body or not self._levels.fits(Span(span.start if place is None else place, span.end)):
+            if span == body or not self._levels.fits(Span(self._begin(part), span.end)):
                 yield part, depth
             else:
                 self._keep(span)
@@ -213,6 +220,12 @@ class _Walk:
         if line.start <= outer.start < start and outer.end <= line.end and not self._levels.fits(line):
             return start
         return None
+
+    def _begin(self, part: Part) -> int:
+        """Return where a chunk of a part would begin: at the indent before it, where nothing else is."""
+        start = part.span.start
+        line = self._line(start).start
+        return line if first_ink(self._text, line, start) == start else start
 
     def _line(self, position: int) -> Span:
         """Return the line of a position; the last one is kept, for a line may be long and asked for often."""

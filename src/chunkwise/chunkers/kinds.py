@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -9,13 +11,14 @@ from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from chunkwise.chunkers.fences import fence_of
+from chunkwise.chunkers.levels import paragraph_ends
 from chunkwise.chunkers.pack import fits
 from chunkwise.chunkers.tables import lead
 from chunkwise.core.outline import body, outline
 from chunkwise.core.protocols import Chunker, Reserve
 from chunkwise.core.spans import contains, intersect
 from chunkwise.core.types import Block, Chunk, Document, Span
-from chunkwise.text.clauses import clauses, designation
+from chunkwise.text.clauses import Clause, clauses, designation
 from chunkwise.text.json_spans import looks_like_json
 from chunkwise.text.logs import is_log
 from chunkwise.text.syntax import is_known, language_named
@@ -29,6 +32,12 @@ Kind: TypeAlias = Literal["prose", "code", "table", "json", "log", "transcript",
 _SAMPLE = 8000
 # The fewest turns, and clauses, that make a text one of them; and the share of its paragraphs or lines that begin one.
 _FEWEST, _SHARE = 4, 0.5
+# How many must speak more than once, and what share of the turns must be theirs: names of fields are many, or
+# hyphenated, and what they hold is hardly ever a sentence.
+_FEWEST_SPEAKERS, _MOSTLY = 2, 0.7
+_LINE = re.compile(r"[^\r\n]*")
+_FIELD = re.compile(r"\w-[A-Z]|_")
+_SENTENCE = re.compile(r"[.!?\u2026][\"\u201d')]?(?:\s|\Z)|[\u3002\uff01\uff1f]")
 _SHARE_OF_CLAUSES = 0.25
 
 
@@ -109,22 +118,43 @@ def _plain(text: str) -> tuple[Kind, str] | None:
 
 
 def _transcript(text: str) -> tuple[Kind, str] | None:
+    """Tell a transcript by turns that begin most lines or paragraphs, by few who speak often, and in sentences."""
     found = list(turns(text))
-    speakers = list(dict.fromkeys(turn.speaker for turn in found))
-    units = min(len(BLANK_LINES.findall(text)) + 1, sum(bool(line.slice(text).strip()) for line in line_spans(text)))
-    if len(found) < max(_FEWEST, _SHARE * units) or len(speakers) == len(found):
+    if len(found) < _FEWEST:
         return None
-    return "transcript", f"{len(found)} of its first {units} paragraphs or lines begin a turn, as of {speakers[0]}"
+    starts = [turn.start for turn in found]
+    paragraphs = [0, *paragraph_ends(text)]
+    n_lines = sum(bool(line.slice(text).strip()) for line in line_spans(text))
+    begun = max(len(found) / max(n_lines, 1), len(set(starts).intersection(paragraphs)) / len(paragraphs))
+    counts = Counter(turn.speaker for turn in found)
+    often = {speaker: n for speaker, n in counts.items() if n > 1 and not _FIELD.search(speaker)}
+    said = (text[turn.label.end : after] for turn, after in zip(found, [*starts[1:], len(text)], strict=True))
+    n_said = sum(bool(_SENTENCE.search(words)) for words in said)
+    if (
+        begun < _SHARE
+        or len(often) < _FEWEST_SPEAKERS
+        or sum(often.values()) < _MOSTLY * len(found)
+        or n_said < _SHARE * len(found)
+    ):
+        return None
+    return "transcript", f"turns of {', '.join(islice(often, 3))} begin at least half of its first lines or paragraphs"
 
 
 def _legal(text: str) -> tuple[Kind, str] | None:
     found = list(clauses(text, [Span(0, len(text))]))
     numbers = [number for clause in found if (number := designation(clause.title))]
+    alone = sum(_is_alone(text, clause) for clause in found)
     units = len(BLANK_LINES.findall(text)) + 1
     deep = any("." in number.strip(".") or not number[0].isdigit() for number in numbers)
-    if len(numbers) < max(_FEWEST, _SHARE_OF_CLAUSES * units) or not deep:
-        return None
+    if len(numbers) < max(_FEWEST, _SHARE_OF_CLAUSES * units) or not deep or 2 * alone > len(found):
+        return None  # numbers alone in their lines are versions, or pages
     return "legal", f"it has numbered clauses: {', '.join(islice(numbers, 3))} and more"
+
+
+def _is_alone(text: str, clause: Clause) -> bool:
+    """Tell whether nothing but its number stands in the line of a clause."""
+    line = _LINE.match(text, clause.heading.start)
+    return line is not None and line[0].strip(" .\t") == designation(clause.title)
 
 
 def _blocks(document: Document, chunkers: Mapping[Kind, Chunker]) -> Iterator[Part]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from chunkwise.chunkers.balance import plan
-from chunkwise.chunkers.levels import Level, among, heading_ends, in_code, last_resorts
+from chunkwise.chunkers.levels import Level, among, followed, heading_ends, in_code, last_resorts
 from chunkwise.chunkers.separators import Separators
 from chunkwise.core.protocols import Budget, Reserve, Ruler, no_reserve
 from chunkwise.core.types import Document, Span
@@ -40,6 +40,10 @@ def _nowhere(_position: int) -> bool:
     return False
 
 
+def _anywhere(_position: int) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Packer:
     """How to cut one text.
@@ -54,6 +58,7 @@ class Packer:
     `balance` makes chunks about even, at the places that part least, instead of filling one after the other.
     `keeps_indent(position)` tells where white space at a line's start is part of the text.
     `separators` are in no chunk where one of them would begin or end it.
+    `is_followed(position)` tells whether a cut leaves no heading alone: better a word is cut than that.
     """
 
     text: str
@@ -68,6 +73,7 @@ class Packer:
     balance: bool = False
     keeps_indent: Callable[[int], bool] = _nowhere
     separators: Separators | None = None
+    is_followed: Callable[[int], bool] = _anywhere
 
     def pack(self, start: int, end: int) -> Iterator[Span]:
         """Yield spans that cover the non-space text of `[start, end)`, trimmed, none over the budget.
@@ -257,7 +263,8 @@ class Packer:
         reach = first_ink(self.text, limit, end)
         for lowest in (start + (reach - start) // 2, start):
             for level in self.last_resorts:
-                if (cut := self._allowed(level, start, lowest, reach)) is not None:
+                cut = self._allowed(level, start, lowest, reach)
+                if cut is not None and (lowest > start or self.is_followed(cut)):
                     return cut
         return graphemes.floor(self.text, limit, start)
 
@@ -342,6 +349,7 @@ def packer(
         whole=whole,
         reluctant=parting,
         last_resorts=last_resorts(document.text),
+        is_followed=followed(document),
         fill=fill,
         min_size=min_size,
         reserve=reserve,

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,7 +115,11 @@ def load_module(name: str) -> None:
         fail(f"--load {name}: no such file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module  # so that its classes can be pickled
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as err:  # whatever a user's file raises is his to mend
+        line = traceback.extract_tb(err.__traceback__)[-1].lineno if not isinstance(err, SyntaxError) else err.lineno
+        fail(f"--load {name}, line {line}: {type(err).__name__}: {err}")
 
 
 def console() -> Console:

@@ -65,6 +65,8 @@ _CAPTION = regex.compile(r"(?P<title>\p{Lu}[^.:;,\r\n]{1,60})\.(?=\s|\Z)")
 _ENDS = (".", ";", ":", "!", "?", ")", "]", '"', "\u201d", "\u00bb", "\u3002", "\uff1b", "\uff1a", "; and", "; or")
 # How many numbers may be left out, as of clauses that were repealed.
 _MOST_LEFT_OUT = 2
+# In characters: a longer line that another follows at once is no title, but the beginning of a text that is wrapped.
+_FULL_LINE = 45
 # In characters: how far the line before and the line after are looked at.
 _NEAR = 400
 
@@ -268,6 +270,8 @@ def _shape(text: str, match: regex.Match[str], title: str, end: int) -> _Shape:
         return "run-in"
     if _SENTENCE.search(title) or _GOES_ON.match(text, match.end(), end):
         return "run-in"
+    if len(title) > _FULL_LINE and not _ends_paragraph(text, match.end(), end):
+        return "run-in"  # a line as long as that goes on in the next
     short, ends = len(title) <= _SHORT_TITLE, _ends_paragraph(text, match.end(), end)
     if title.endswith((".", ";", ":", ",", "\u3002")):
         return "title" if short and ends and title[-1] == "." and _is_caption(title[:-1]) else "run-in"

@@ -44,14 +44,17 @@ _BEFORE = 200
 
 # What begins a line like a speaker, and is none.
 _NO_SPEAKER = re.compile(
-    r"absent|abstract|action|actions|address|agenda|apologies|appendix|attendance|attendees|attention|"
-    r"author|authors|bcc|caution|cc|chapter|chart|conclusion|conclusions|date|day|decision|decisions|"
-    r"definition|definitions|duration|e-mail|edit|editor|email|example|examples|fax|fig|figure|file|"
-    r"fixme|from|ftp|fwd|hint|http|https|important|item|keywords|lemma|location|n\.b|name|nb|note|"
-    r"notes|p\.s|part|participants|phone|place|present|price|proof|ps|re|recording|reference|"
-    r"references|regrets|remark|result|results|section|see|sent|size|source|sources|status|step|"
-    r"subject|summary|table|tel|theorem|time|tip|title|to|todo|topic|total|transcript|update|url|"
-    r"venue|version|warning"
+    r"absent|abstract|action|actions|added|address|agenda|apologies|appendix|architecture|args|arguments|"
+    r"attendance|attendees|attention|author|authors|background|bcc|caution|cc|changed|chapter|chart|"
+    r"commandline|comment|conclusion|conclusions|cons|copyright|date|day|decision|decisions|definition|"
+    r"definitions|depends|deprecated|description|duration|e-mail|edit|editor|email|end-date|error|example|"
+    r"examples|exception|expected|fax|feature|fig|figure|file|files|fixed|fixme|format|from|ftp|fwd|given|hint|"
+    r"homepage|http|https|important|input|install|item|keywords|lemma|licence|license|location|maintainer|n\.b|"
+    r"name|nb|note|notes|output|p\.s|package|parameters|part|participants|phone|place|present|price|priority|"
+    r"proof|pros|ps|question|raises|re|recording|reference|references|regrets|remark|remove|removed|requires|"
+    r"result|results|returns|scenario|section|security|see|sent|size|source|sources|start-date|status|step|"
+    r"subject|summary|table|tel|then|theorem|time|tip|title|to|todo|topic|total|traceback|transcript|update|"
+    r"upgrade|url|usage|venue|version|warning|when|yields"
 )
 
 
