@@ -121,6 +121,8 @@ def test_a_rule_further_down_is_no_front_matter() -> None:
         ("naïve 水".encode("utf-32"), "naïve 水", "utf-32"),
         ("Les élèves naïfs lisent à l'école près de la forêt. ".encode("cp1252") * 8, None, "cp1252"),
         ("Many thanks to François Pinard, who wrote the manual page of the editor.\n".encode("cp1252"), None, "cp1252"),
+        ('id;naam\r\n1;"Café De Zon";één\r\n'.encode("cp1252") * 20, None, "cp1252"),  # no Hebrew inside Latin words
+        ("Насос Pump-7 работает. Model X.\n".encode("cp1251") * 10, None, "cp1251"),
         ("Příliš žluťoučký kůň úpěl ďábelské ódy. Dělník řekl, že půjde domů.".encode("cp1250"), None, "cp1250"),
         ("Привет, мир! Как дела сегодня? ".encode("cp1251") * 8, None, "cp1251"),
         ("水泵每周检查一次。阀门必须关闭。".encode("gb18030") * 8, None, "gb18030"),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+import regex
 from charset_normalizer import from_bytes
 
 from chunkwise.core.errors import ReadError
@@ -31,6 +32,8 @@ _MOST_CONTROLS = 0.02
 _HIGH = bytes(range(0x80, 0x100))
 # The beginning of a character in UTF-8 whose last bytes are missing.
 _CUT_OFF = re.compile(rb"[\xe0-\xf4][\x80-\xbf]{1,2}\Z")
+_LATIN = regex.compile(r"[A-Za-z]")
+_FOREIGN_WORD = regex.compile(r"\w*[^\W\d_\p{Latin}]\w*+")
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 
 
@@ -124,6 +127,8 @@ def _detect(content: bytes) -> str | None:
     if not likely:
         return None
     best = likely[0]
+    if not best.multi_byte_usage and _mixes_scripts(str(best)):
+        return "cp1252"
     level = {
         name
         for match in likely
@@ -132,6 +137,13 @@ def _detect(content: bytes) -> str | None:
     }
     # Where the detector sees no difference, the encoding of Western Windows is by far the likeliest.
     return "cp1252" if "cp1252" in level else best.encoding
+
+
+def _mixes_scripts(text: str) -> bool:
+    """Tell whether most words with letters of another script have Latin ones, too: such words there are not."""
+    foreign = _FOREIGN_WORD.findall(text)
+    mixed = sum(_LATIN.search(word) is not None for word in foreign)
+    return 2 * mixed > len(foreign)
 
 
 def _strict(source: Source, encoding: str) -> str:
