@@ -9,7 +9,7 @@ from chunkwise.core.parsing import parse
 from chunkwise.pipeline import chunk
 from chunkwise.readers.read import read_text
 from chunkwise.testing import check_chunker
-from chunkwise.text.tokens import custom_tokenizer
+from chunkwise.text.tokens import custom_tokenizer, tokenizer
 
 
 def cut(text: str, recipe: str, media_type: str = "text/plain") -> list[str]:
@@ -96,3 +96,10 @@ def test_planning_even_chunks_of_one_endless_word_is_linear(n: int) -> None:
     counter = custom_tokenizer("one by one", letters)
     chunk(read_text("." * n, id="x"), "recursive(size=50, separators=['.'], balance=True)", tokenizer=counter)
     assert sum(calls) <= 6 * n
+
+
+def test_a_unit_that_fits_is_found_where_a_look_up_falls_short_and_more_units_follow() -> None:
+    text = 'id,name,note\n1,"a ""b""\nc",x\n2,d,\n水泵每周检查一次。阀门必须关闭！'
+    document = read_text(text, id="x", media_type="text/x-python")
+    chunks = check_chunker(parse("rows(size=6) | overlap(ratio=0.3)", tokenizer=tokenizer("o200k_base")), document)
+    assert any(chunk.text.endswith('1,"a ""b""') for chunk in chunks)

@@ -6,7 +6,7 @@ then searches backwards from there, coarse levels first, for a place that a leve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TypeAlias
@@ -74,6 +74,11 @@ class Packer:
     keeps_indent: Callable[[int], bool] = _nowhere
     separators: Separators | None = None
     is_followed: Callable[[int], bool] = _anywhere
+
+    def each(self, spans: Iterable[Span]) -> Iterator[Span]:
+        """Cut each of the spans by itself."""
+        for span in spans:
+            yield from self.pack(*span)
 
     def pack(self, start: int, end: int) -> Iterator[Span]:
         """Yield spans that cover the non-space text of `[start, end)`, trimmed, none over the budget.
@@ -170,8 +175,8 @@ class Packer:
         limits = self._limits(start, end, self.room)
         least, span = None, self._whole_span(start, end, limits, budget=self.room, find=find)
         while span is not None:
-            least, limit = span, span.end - 1
-            span = self._whole_up_to(limit, start, end, budget=self.room, find=find) if limit > start else None
+            least = span
+            span = self._whole_up_to(span.end - 1, start, end, budget=self.room, reach=_beyond(self.room), find=find)
         return least
 
     def _limits(self, start: int, end: int, budget: int) -> tuple[int, int]:
@@ -180,14 +185,17 @@ class Packer:
 
     def _whole_span(self, start: int, end: int, limits: tuple[int, int], *, budget: int, find: _Find) -> Span | None:
         """Return the best chunk within the budget that ends where `find` allows, if there is one."""
-        for limit in limits:
-            span = self._whole_up_to(limit, start, end, budget=budget, find=find)
+        for limit, reach in zip(limits, (budget, _beyond(budget)), strict=True):
+            span = self._whole_up_to(limit, start, end, budget=budget, reach=reach, find=find)
             if span is not None:
                 return span
         return None
 
-    def _whole_up_to(self, limit: int, start: int, end: int, *, budget: int, find: _Find) -> Span | None:
-        """Return the best chunk that ends at `limit` or before, within the budget, where `find` allows."""
+    def _whole_up_to(self, limit: int, start: int, end: int, *, budget: int, reach: int, find: _Find) -> Span | None:
+        """Return the best chunk that ends at `limit` or before, within the budget, where `find` allows.
+
+        `reach` is how many tokens were looked up to find the limit.
+        """
         if limit == end and self.ruler.count(start, end) <= budget:
             return Span(start, end)
         while limit > start:
@@ -199,7 +207,7 @@ class Packer:
             excess = self.ruler.count(*span) - budget
             if excess <= 0:
                 return span
-            limit = self._lower(span, excess, budget, allow=_ERROR)  # lower, but past no place that may do
+            limit = self._lower(span, excess, budget, reach=reach + _ERROR)  # lower, but past no place that may do
         return None
 
     def _forced_span(self, start: int, end: int, budget: int) -> Span:
@@ -213,12 +221,12 @@ class Packer:
             excess = self.ruler.count(*span) - budget
             if excess <= 0:
                 return span
-            limit = self._lower(span, excess, budget)
+            limit = self._lower(span, excess, budget, reach=budget)
 
-    def _lower(self, span: Span, excess: int, budget: int, *, allow: int = 0) -> int:
+    def _lower(self, span: Span, excess: int, budget: int, *, reach: int) -> int:
         """Return a lower limit for a span that is over the budget: tokens are neither additive nor monotone."""
-        limit = min(span.end - 1, self.ruler.fit(span.start, max(1, budget - excess + allow)))
-        if excess > budget:  # a look-up that is so far off is no help; go by length
+        limit = min(span.end - 1, self.ruler.fit(span.start, max(1, reach - excess)))
+        if excess > reach:  # a look-up that is so far off is no help; go by length
             limit = min(limit, span.start + 3 * span.length * budget // (2 * (budget + excess)))
         return limit
 
