@@ -17,6 +17,7 @@ from chunkwise.core.parsing import capped, parse, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
+from chunkwise.embed import takes
 from chunkwise.readers.read import Skip, doubts, find_files, read_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
@@ -340,11 +341,8 @@ def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
 def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:
     """Refuse chunks that the encoder would truncate, before anything is embedded."""
     for i, chunk in enumerate(chunks):
-        # A token is at least one byte, so most chunks need no count.
-        if len(chunk.embed_text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= encoder.max_tokens:
-            continue
-        count = encoder.tokenizer.count(chunk.embed_text)
-        if count > encoder.max_tokens:
+        if not takes(encoder, chunk.embed_text):
+            count = encoder.tokenizer.count(chunk.embed_text)
             raise EncodeError(
                 f"{chunk.document_id}, chunk {i}: {count} tokens of {encoder.name}, which takes {encoder.max_tokens}; "
                 f"let the recipe count with tokenizer={encoder.tokenizer.name!r}, or lower its size"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 from chunkwise.chunkers.kinds import Kind, Part, kind_of, plan, routed
@@ -61,5 +62,10 @@ class Auto:
         return [part._replace(reason=part.reason + lines) if part.kind == "code" else part for part in parts]
 
     def _chunkers(self) -> Mapping[Kind, Chunker]:
-        names = _STRATEGIES if is_installed() else {**_STRATEGIES, "code": "structural"}
-        return {kind: parse(f"{name}(size={self.size})", tokenizer=self.tokenizer) for kind, name in names.items()}
+        return _chunkers(self, is_installed())
+
+
+@lru_cache(maxsize=4)
+def _chunkers(auto: Auto, has_syntax: bool) -> Mapping[Kind, Chunker]:
+    names = _STRATEGIES if has_syntax else {**_STRATEGIES, "code": "structural"}
+    return {kind: parse(f"{name}(size={auto.size})", tokenizer=auto.tokenizer) for kind, name in names.items()}

@@ -54,15 +54,14 @@ class Clauses:
             ruler=ruler,
             whole=[items, paragraphs(document), units(document, self.language)],
             min_size=self.min_size,
-            reserve=lambda start: reserve(start) + riders.cost(start),
+            reserve=riders.reserve,
         )
         cut = cutter(document, budget)
         belong = partial(_belong, places)
         for part in within:
-            for section in merged(pieces(found, part), ruler, budget.room, self.min_size, reserve, belong):
-                for span in engine.pack(*section):
-                    number = _number(places, span)
-                    yield riders.chunk(cut, span, meta={"clause": number} if number else {})
+            for span in engine.each(merged(pieces(found, part), ruler, budget.room, self.min_size, reserve, belong)):
+                number = _number(places, span)
+                yield riders.chunk(cut, span, meta={"clause": number} if number else {})
 
 
 @lru_cache(maxsize=4)

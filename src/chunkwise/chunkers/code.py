@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
-from chunkwise.chunkers.code_levels import CodeLevels
+from chunkwise.chunkers.code_levels import CodeLevels, Label
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.fences import fence_meta, fences
 from chunkwise.chunkers.levels import Level, among, heading_ends, not_inside, paragraphs, units, where
@@ -73,25 +73,27 @@ class Code:
             document,
             budget,
             ruler=ruler,
-            whole=[*_around(document, blocks, paragraphs(document)), *found.levels(), *_sentences(document, blocks)],
+            whole=[
+                *_around(document, blocks, paragraphs(document)),
+                *found.levels(),
+                *_around(document, blocks, units(document, "auto")),
+            ],
             reluctant=parting,
             fill=self.fill,
             min_size=self.min_size,
-            reserve=lambda start: reserve(start) + riders.cost(start),
+            reserve=riders.reserve,
         )
-        cut, fence = cutter(document, budget), fence_meta(document)
-        for part in within:
-            for span in engine.pack(*part):
-                yield _described(riders.chunk(cut, span), found, fence(span))
+        cut, labels, fence = cutter(document, budget), found.labels(), fence_meta(document)
+        for span in engine.each(within):
+            yield _described(riders.chunk(cut, span), labels(span), fence(span))
 
 
-def _described(chunk: Chunk, found: CodeLevels, meta: Meta) -> Chunk:
+def _described(chunk: Chunk, label: Label, meta: Meta) -> Chunk:
     """Return the chunk under the names of the definitions it is in, with a word on code that did not parse."""
-    names = found.names(chunk.body)
-    syntax = {"syntax": "by indents"} if found.is_fallback(chunk.body) else {}
-    if not (names or meta or syntax):
+    syntax = {"syntax": "by indents"} if label.by_indents else {}
+    if not (label.names or meta or syntax):
         return chunk
-    return replace(chunk, headings=(*chunk.headings, *names), meta={**chunk.meta, **meta, **syntax})
+    return replace(chunk, headings=(*chunk.headings, *label.names), meta={**chunk.meta, **meta, **syntax})
 
 
 def _around(document: Document, blocks: Sequence[Block], level: Level) -> list[Level]:
@@ -101,10 +103,6 @@ def _around(document: Document, blocks: Sequence[Block], level: Level) -> list[L
     if len(spans) == 1 and spans[0].start <= whole.start and whole.end <= spans[0].end:
         return []
     return [where(level, not_inside(spans))] if spans else [level]
-
-
-def _sentences(document: Document, blocks: Sequence[Block]) -> list[Level]:
-    return _around(document, blocks, units(document, "auto"))
 
 
 @lru_cache(maxsize=4)

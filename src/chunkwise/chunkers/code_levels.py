@@ -11,25 +11,35 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from chunkwise.chunkers.fences import fence_of
-from chunkwise.chunkers.levels import Level, among, in_code, not_inside, where
+from chunkwise.chunkers.levels import Level, among, in_code, inside, not_inside, where
 from chunkwise.chunkers.riding import Rider
 from chunkwise.core.spans import Nested
 from chunkwise.core.types import Block, Document, Span
 from chunkwise.text.graphemes import first_ink, last_ink
 from chunkwise.text.syntax import Part, syntax
-from chunkwise.text.words import last_line, line_spans
+from chunkwise.text.words import LINE_BREAK, last_line, line_spans, line_start
 
 # Deeper nesting is cut as this deep.
 _DEEPEST = 12
 
-_BREAK = re.compile(r"\r\n|\n|\r")
 _OPENERS = ("{", "(", "[")
 # Lines that go on with what is before them.
 _GOES_ON = re.compile(
     r"[\t ]*(?:[)\]}>]|(?:end|else|elif|elsif|except|finally|catch|rescue|ensure|then|done|fi|esac)\b)"
 )
+
+
+class Label(NamedTuple):
+    """The names of the definitions around the start of a chunk, outermost first, and of the one that starts there.
+
+    `by_indents` tells that no grammar made sense of the code.
+    """
+
+    names: tuple[str, ...]
+    by_indents: bool
 
 
 @dataclass(slots=True)
@@ -50,7 +60,6 @@ class CodeLevels:
     """Definitions that were opened, with their names."""
     defined: dict[int, Part] = field(default_factory=dict)
     """Definitions, by the start of their first line."""
-    _lookup: Nested | None = None
 
     def add(self, block: Block, language: str) -> None:
         """Find the places in a block of code.
@@ -82,27 +91,26 @@ class CodeLevels:
     def _fit_together(self, place: int) -> bool:
         """Tell whether the lines before and after a place fit a chunk; those that do not can't but be parted."""
         text = self.document.text
-        found = _BREAK.search(text, first_ink(text, place, len(text)))
+        found = LINE_BREAK.search(text, first_ink(text, place, len(text)))
         return self.fits(Span(line_start(text, max(0, place - 1)), found.end() if found else len(text)))
 
-    def names(self, span: Span) -> tuple[str, ...]:
-        """Return the names of the definitions around the start of a span, outermost first, and of the one there."""
-        position = first_ink(self.document.text, *span)
-        names = [self.scopes[i][1] for i in self._nested().at(position)][::-1]
-        line = line_start(self.document.text, span.start)
-        there = self.defined.get(line) if first_ink(self.document.text, line, position) == position else None
-        opened = bool(names) and self.scopes[next(self._nested().at(position))][0].start == position
-        return tuple(filter(None, [*names, there.name] if there is not None and not opened else names))
+    def labels(self) -> Callable[[Span], Label]:
+        """Return a function to what is told of a chunk."""
+        text = self.document.text
+        scopes = sorted(self.scopes, key=lambda scope: (scope[0].start, -scope[0].end))
+        nested, fallen_back = Nested([span for span, _ in scopes]), inside(sorted(self.fallen_back))
 
-    def is_fallback(self, span: Span) -> bool:
-        """Tell whether a span begins in code that no grammar made sense of."""
-        return any(fallen.start <= span.start < fallen.end for fallen in self.fallen_back)
+        def label(span: Span) -> Label:
+            position, line = first_ink(text, *span), line_start(text, span.start)
+            around = [scopes[i] for i in nested.at(position)][::-1]
+            there = self.defined.get(line) if first_ink(text, line, position) == position else None
+            if there is None or (around and around[-1][0].start == position):  # it was opened, and is one of those
+                names = [name for _, name in around]
+            else:
+                names = [*(name for _, name in around), there.name]
+            return Label(tuple(filter(None, names)), fallen_back(span.start))
 
-    def _nested(self) -> Nested:
-        if self._lookup is None:
-            self.scopes.sort(key=lambda scope: (scope[0].start, -scope[0].end))
-            self._lookup = Nested([span for span, _ in self.scopes])
-        return self._lookup
+        return label
 
     def add_indented(self, span: Span, depth: int) -> None:
         """Cut by indents and blank lines: at the outermost lines, after blank ones, where no line goes deeper."""
@@ -178,7 +186,7 @@ class _Walk:
         if not (part.is_comment or before.is_attached or (before.is_import and part.is_import)):
             return False
         end = last_ink(self._text, *before.span)
-        n_breaks = len(_BREAK.findall(self._text, end, part.span.start))
+        n_breaks = len(LINE_BREAK.findall(self._text, end, part.span.start))
         if part.is_comment and not n_breaks:
             return True
         return (before.is_attached and n_breaks < 2) or (before.is_import and part.is_import)
@@ -230,7 +238,7 @@ class _Walk:
     def _line(self, position: int) -> Span:
         """Return the line of a position; the last one is kept, for a line may be long and asked for often."""
         if not self._last_line.start <= position < self._last_line.end:
-            found = _BREAK.search(self._text, position)
+            found = LINE_BREAK.search(self._text, position)
             self._last_line = Span(line_start(self._text, position), found.end() if found else len(self._text))
         return self._last_line
 
@@ -248,9 +256,3 @@ class _Walk:
         head = Span(self._line(span.start).start, end)
         if head.start < head.end < span.end:
             self._levels.riders.append(Rider(Span(head.start, span.end), head))
-
-
-def line_start(text: str, position: int) -> int:
-    """Return where the line of a position starts."""
-    start = text.rfind("\n", 0, position) + 1
-    return max(start, text.rfind("\r", start, position) + 1)

@@ -10,7 +10,6 @@ from typing import Annotated, ClassVar
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.levels import among, page_ends, paragraphs, units
 from chunkwise.chunkers.pack import packer
-from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.types import Chunk, Document, Span
@@ -39,12 +38,6 @@ class Density:
 
     streamable: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        if self.least is not None and self.least >= self.size:
-            raise RecipeError(
-                f"density: least={self.least} must be less than size={self.size}; try least={max(1, self.size // 4)}"
-            )
-
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:
@@ -69,6 +62,5 @@ class Density:
             fill=self.fill,
         )
         cut = cutter(document, budget)
-        for part in within:
-            for span in engine.pack(*part):
-                yield cut(span, meta={"density": round(dense(span.start), 2)})
+        for span in engine.each(within):
+            yield cut(span, meta={"density": round(dense(span.start), 2)})

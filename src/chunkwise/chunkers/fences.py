@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,11 +10,11 @@ from typing import NamedTuple
 from chunkwise.core.outline import outline
 from chunkwise.core.types import Block, Document, Meta, Span
 from chunkwise.text.graphemes import last_ink
+from chunkwise.text.words import LINE_BREAK, line_start
 
 # In characters: how far a fence may be indented, in lists and quotes.
 _LONGEST_MARGIN = 200
 
-_BREAK = re.compile(r"\r\n|\n|\r")
 _MARKS = ("```", "~~~")
 
 
@@ -38,10 +37,10 @@ def fence_of(text: str, block: Block) -> Fence | None:
     span = block.span
     if not text[span.start : min(span.end, span.start + _LONGEST_MARGIN)].lstrip(" \t>").startswith(_MARKS):
         return None
-    first = _BREAK.search(text, *span)
+    first = LINE_BREAK.search(text, *span)
     opener = Span(span.start, first.end() if first else span.end)
     end = last_ink(text, *span)
-    closer = max(text.rfind("\n", opener.end, end), text.rfind("\r", opener.end, end), opener.end - 1) + 1
+    closer = max(line_start(text, end), opener.end)
     last = text[closer:end].strip(" \t>")
     closed = closer >= opener.end and last.startswith(_MARKS) and not last.strip("`~")
     return Fence(span, opener, Span(opener.end, closer if closed else span.end))

@@ -40,6 +40,5 @@ class Fixed:
         ruler = self.budget.tokenizer.measure(document.text)
         cut = cutter(document, self.budget)
         packer = Packer(document.text, ruler, self.budget.room, whole=(), reserve=reserve)
-        for part in within:
-            for span in packer.pack(*part):
-                yield cut(span)
+        for span in packer.each(within):
+            yield cut(span)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.levels import Level, among, last_resorts, units
-from chunkwise.chunkers.pack import Packer, packer
+from chunkwise.chunkers.pack import Packer, fits, packer
 from chunkwise.core.protocols import Budget, Reserve, Ruler, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.spans import pieces
@@ -47,7 +47,7 @@ class Json:
             yield from _plain(document, budget, ruler, reserve, within)
             return
         paths = _Paths(members, budget, ruler) if self.path else None
-        starts, whole, reluctant = _places(members, lambda start, end: _fits(ruler, start, end, budget.room))
+        starts, whole, reluctant = _places(members, fits(document.text, ruler, budget.room))
         # An indent means nothing in JSON: white space before a member is in no chunk.
         engine = Packer(
             document.text,
@@ -61,10 +61,9 @@ class Json:
         cut = cutter(document, budget)
         groups = [Span(start, end) for start, end in zip(starts, [*starts[1:], len(document.text)], strict=True)]
         for part in within:
-            for group in pieces(groups, part):
-                for span in engine.pack(*group):
-                    chunk = cut(span)
-                    yield paths.put(chunk, reserve(span.start)) if paths else chunk
+            for span in engine.each(pieces(groups, part)):
+                chunk = cut(span)
+                yield paths.put(chunk, reserve(span.start)) if paths else chunk
 
 
 def _plain(
@@ -72,9 +71,8 @@ def _plain(
 ) -> Iterator[Chunk]:
     cut = cutter(document, budget)
     engine = packer(document, budget, ruler=ruler, whole=[units(document, "auto")], reserve=reserve)
-    for part in within:
-        for span in engine.pack(*part):
-            yield cut(span)
+    for span in engine.each(within):
+        yield cut(span)
 
 
 @lru_cache(maxsize=2)
@@ -83,12 +81,7 @@ def _members(text: str) -> Members | None:
     return Members(text) if looks_like_json(text) else None
 
 
-def _fits(ruler: Ruler, start: int, end: int, room: int) -> bool:
-    """Tell whether a member fits, without counting one that clearly does not."""
-    return ruler.fit(start, room + 8 + room // 8) >= end and ruler.count(start, end) <= room
-
-
-def _places(members: Members, fits: Callable[[int, int], bool]) -> tuple[list[int], list[Level], list[Level]]:
+def _places(members: Members, fits: Callable[[Span], bool]) -> tuple[list[int], list[Level], list[Level]]:
     """Return where groups start, the level of members that fit, and the reluctant levels.
 
     A group is a row of members of one object or array that each fit, or one that has nothing inside and does not.
@@ -99,7 +92,7 @@ def _places(members: Members, fits: Callable[[int, int], bool]) -> tuple[list[in
     row = -2  # the parent of the member before, if that one fits
     while index < len(members.starts):
         start, parent = members.starts[index], members.parents[index]
-        whole = fits(start, members.ends[index])
+        whole = fits(Span(start, members.ends[index]))
         first = index == 0 or opened == parent >= 0
         if not first and not (whole and row == parent):
             groups.append(start)

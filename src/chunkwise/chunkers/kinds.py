@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from chunkwise.chunkers.pack import fits
 from chunkwise.chunkers.tables import lead
 from chunkwise.core.outline import body, outline
 from chunkwise.core.protocols import Chunker, Reserve
-from chunkwise.core.spans import contains, intersect
+from chunkwise.core.spans import contains
 from chunkwise.core.types import Block, Chunk, Document, Span
 from chunkwise.text.clauses import Clause, clauses, designation
 from chunkwise.text.json_spans import looks_like_json
@@ -75,20 +76,18 @@ def plan(document: Document, chunkers: Mapping[Kind, Chunker], within: Sequence[
     """
     kind, reason = kind_of(document)
     inner = list(_blocks(document, chunkers)) if kind in ("prose", "legal", "transcript") else []
+    ends = [part.span.end for part in inner]
     parts: list[Part] = []
     for span in within:
         place = span.start
-        for part in inner:
-            shared = intersect(part.span, span)
-            if shared is None:
-                continue
-            if document.text[place : shared.start].strip():
-                parts.append(Part(Span(place, shared.start), kind, reason))
-            parts.append(Part(Span(max(place, shared.start), shared.end), part.kind, part.reason))
-            place = shared.end
-        if document.text[place : span.end].strip():
-            parts.append(Part(Span(place, span.end), kind, reason))
-    return parts
+        for part in inner[bisect_right(ends, span.start) :]:
+            if part.span.start >= span.end:
+                break
+            start, end = max(place, part.span.start), min(part.span.end, span.end)
+            parts += [Part(Span(place, start), kind, reason), part._replace(span=Span(start, end))]
+            place = end
+        parts.append(Part(Span(place, span.end), kind, reason))
+    return [part for part in parts if document.text[part.span.start : part.span.end].strip()]
 
 
 def routed(
@@ -97,13 +96,13 @@ def routed(
     """Cut each part of a document by the chunker of its kind, and say in each chunk's meta which and why."""
     found: list[Chunk] = []
     for kind in dict.fromkeys(part.kind for part in parts):
-        own = [part for part in parts if part.kind == kind]
+        own, strategy = [part for part in parts if part.kind == kind], repr(chunkers[kind])
         reasons = iter(own)
         part = next(reasons)
         for chunk in chunkers[kind](document, reserve, [part.span for part in own]):
             while chunk.own.start >= part.span.end:
                 part = next(reasons)
-            told = {"kind": kind, "strategy": repr(chunkers[kind]), "reason": part.reason}
+            told = {"kind": kind, "strategy": strategy, "reason": part.reason}
             found.append(replace(chunk, meta={**chunk.meta, **told}))
     yield from sorted(found, key=lambda chunk: chunk.own.start)
 

@@ -228,14 +228,18 @@ def _leading(document: Document) -> tuple[tuple[Span, int], ...]:
 
 def in_code(document: Document) -> Callable[[int], bool]:
     """Return a function that tells whether a position lies in code, where an indent has a meaning."""
-    spans = [block.span for block in outline(document).blocks("code")]
+    return inside([block.span for block in outline(document).blocks("code")])
+
+
+def inside(spans: Sequence[Span]) -> Callable[[int], bool]:
+    """Return a function that tells whether a span, of disjoint ones in order, holds a position."""
     starts = [span.start for span in spans]
 
-    def inside(position: int) -> bool:
+    def holds(position: int) -> bool:
         index = bisect_right(starts, position) - 1
         return index >= 0 and position < spans[index].end
 
-    return inside
+    return holds
 
 
 def language_of(document: Document, language: str) -> str:

@@ -48,9 +48,8 @@ class Pages:
         )
         pages = _pages(document)
         for part in within:
-            for group in self._groups(pieces(pages, part), ruler, budget.room, reserve):
-                for span in engine.pack(*group):
-                    yield cut(span)
+            for span in engine.each(self._groups(pieces(pages, part), ruler, budget.room, reserve)):
+                yield cut(span)
 
     def _groups(self, pages: Sequence[Span], ruler: Ruler, room: int, reserve: Reserve) -> Iterator[Span]:
         """Yield as many pages at a time as are allowed and fit."""

@@ -52,9 +52,8 @@ class Paragraphs:
             min_size=self.min_size,
             balance=self.balance,
         )
-        for part in parts(document, within, partial(_ends, document), self.max_paragraphs):
-            for span in engine.pack(*part):
-                yield cut(span)
+        for span in engine.each(parts(document, within, partial(_ends, document), self.max_paragraphs)):
+            yield cut(span)
 
 
 def _ends(document: Document) -> list[int]:

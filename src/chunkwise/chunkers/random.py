@@ -10,7 +10,6 @@ from typing import Annotated, ClassVar
 
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.pack import Packer
-from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Budget, Reserve, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, strategy
 from chunkwise.core.types import Chunk, Document, Span
@@ -34,12 +33,6 @@ class Random:
 
     cuts_units: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        if self.least is not None and self.least >= self.size:
-            raise RecipeError(
-                f"random: least={self.least} must be less than size={self.size}; try least={max(1, self.size // 4)}"
-            )
-
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:
@@ -60,6 +53,5 @@ class Random:
             whole=(partial(last_word, document.text),),
             reserve=unused,
         )
-        for part in within:
-            for span in engine.pack(*part):
-                yield cut(span, meta={"augmentation": True})
+        for span in engine.each(within):
+            yield cut(span, meta={"augmentation": True})

@@ -74,9 +74,8 @@ class Recursive:
             balance=self.balance,
             separators=own if self.keep == "none" else None,
         )
-        for part in within:
-            for span in engine.pack(*part):
-                yield cut(span)
+        for span in engine.each(within):
+            yield cut(span)
 
     def dropped(self, document: Document) -> Sequence[Drop]:
         """Return the front matter, and with `keep="none"` every separator, which is in no chunk where it ends one."""

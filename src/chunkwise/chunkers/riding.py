@@ -79,6 +79,10 @@ class Riders:
         """Return the tokens of what rides along with a chunk that starts here."""
         return sum(map(self._count, self.at(start))) if self._riders else 0
 
+    def reserve(self, start: int) -> int:
+        """Return the tokens to leave free in a chunk that starts here: for what rides along, and what was asked for."""
+        return self._reserve(start) + self.cost(start)
+
     def chunk(self, cut: Callable[..., Chunk], span: Span, meta: Meta | None = None) -> Chunk:
         """Make a chunk of a span and what rides along; outer riders are left where together they count too much."""
         riding = self.at(span.start) if self._riders else ()

@@ -63,7 +63,7 @@ class Rows:
             ruler=ruler,
             whole=[where(single, not_inside(openings)) if openings else single],
             reluctant=_parting(document, found),
-            reserve=lambda start: reserve(start) + riders.cost(start),
+            reserve=riders.reserve,
         )
         finer = [_cell_level(document.text, rows), *engine.last_resorts]
         engine = replace(engine, last_resorts=finer)
@@ -71,9 +71,8 @@ class Rows:
         for part in within:
             for piece, counted in _regions(part, found, all_rows=rows.last is not None):
                 ends = partial(_ends, engine.whole[0], piece)
-                for group in parts(document, [piece], ends, self.max_rows if counted else None):
-                    for span in engine.pack(*group):
-                        yield riders.chunk(cut, span)
+                for span in engine.each(parts(document, [piece], ends, self.max_rows if counted else None)):
+                    yield riders.chunk(cut, span)
 
 
 class _Rows(NamedTuple):

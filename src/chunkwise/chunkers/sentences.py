@@ -51,6 +51,7 @@ class Sentences:
             min_size=self.min_size,
             balance=self.balance,
         )
-        for part in parts(document, within, partial(unit_ends, document, self.language), self.max_sentences):
-            for span in engine.pack(*part):
-                yield cut(span)
+        for span in engine.each(
+            parts(document, within, partial(unit_ends, document, self.language), self.max_sentences)
+        ):
+            yield cut(span)

@@ -88,15 +88,14 @@ class Structural:
             fill=self.fill,
             min_size=self.min_size,
             balance=self.balance,
-            reserve=lambda start: reserve(start) + riders.cost(start),
+            reserve=riders.reserve,
         )
         cut = cutter(document, budget)
         found = sections(document)
         for part in within:
             belong = (lambda _one, _other: True) if self.siblings else places.heads
-            for section in merged(pieces(found, part), ruler, budget.room, self.min_size, reserve, belong):
-                for span in engine.pack(*section):
-                    yield riders.chunk(cut, span, meta=fence(span))
+            for span in engine.each(merged(pieces(found, part), ruler, budget.room, self.min_size, reserve, belong)):
+                yield riders.chunk(cut, span, meta=fence(span))
 
 
 def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> tuple[list[Level], list[Level]]:
@@ -115,7 +114,8 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
     solid = solid_blocks(document)
     kept = [block.span for block in solid if block.kind != "heading" and fits(block.span)]
     groups = [end for block in solid if block.kind == "code" for end in paragraph_ends(text, *block.span)]
-    single = where(units(document, language), lambda place: place not in announced)
+    every = units(document, language)
+    single = where(every, lambda place: place not in announced)
     blocks = [level for depth in sorted(nested) for level in among(outside(nested[depth], kept))]
     whole = [
         *among(page_ends(document)),
@@ -124,7 +124,7 @@ def _levels(document: Document, language: str, fits: Callable[[Span], bool]) -> 
         where(single, not_inside(kept)) if kept else single,
     ]
     parting = [level for places in (announced, *heading_ends(document), groups) for level in among(places)]
-    return whole, [*parting, units(document, language)]
+    return whole, [*parting, every]
 
 
 @lru_cache(maxsize=4)

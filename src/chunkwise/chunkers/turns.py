@@ -54,14 +54,13 @@ class Turns:
             reluctant=[level for places in parting for level in among(places)],
             fill=0,
             min_size=self.min_size,
-            reserve=lambda start: reserve(start) + riders.cost(start),
+            reserve=riders.reserve,
         )
         cut = cutter(document, budget)
-        for part in within:
-            for span in engine.pack(*part):
-                first, last = max(bisect_right(starts, span.start) - 1, 0), bisect_left(starts, span.end)
-                speakers = tuple(dict.fromkeys(turn.speaker for turn in found[first:last]))
-                yield riders.chunk(cut, span, meta={"speakers": speakers})
+        for span in engine.each(within):
+            first, last = max(bisect_right(starts, span.start) - 1, 0), bisect_left(starts, span.end)
+            speakers = tuple(dict.fromkeys(turn.speaker for turn in found[first:last]))
+            yield riders.chunk(cut, span, meta={"speakers": speakers})
 
 
 @lru_cache(maxsize=4)

@@ -229,9 +229,13 @@ def _stage(cls: type[T], registry: dict[str, type]) -> type[T]:
         hints = _hints(type(self))  # type: ignore[arg-type]  # a class is hashable
         init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
         if registry is STRATEGIES:
-            size, least = self.budget.size, getattr(self, "min_size", 0)  # a size without room for text is refused
-            if least >= size:
-                raise RecipeError(f"{name}: min_size={least} must be less than size={size}; try min_size={size // 4}")
+            size = self.budget.size  # one without room for text is refused
+            for bound in ("min_size", "least"):
+                least = getattr(self, bound, None)
+                if least is not None and least >= size:
+                    raise RecipeError(
+                        f"{name}: {bound}={least} must be less than size={size}; try {bound}={max(1, size // 4)}"
+                    )
 
     cls.__init__ = checked  # type: ignore[method-assign]
     cls.__repr__ = _recipe  # type: ignore[method-assign]

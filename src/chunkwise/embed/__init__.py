@@ -11,7 +11,7 @@ from chunkwise.embed.http import HttpEncoder
 from chunkwise.embed.onnx import minilm, onnx_folder
 from chunkwise.text.huggingface import MINILM
 
-__all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder"]
+__all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder", "takes"]
 
 
 def encoder(spec: str = MINILM) -> Encoder:
@@ -39,3 +39,9 @@ def _guess(spec: str) -> str:
     # Of a path or a name like "sentence-transformers/all-MiniLM-L6-v2" the last part tells.
     near = get_close_matches(spec.rpartition("/")[2].lower(), [MINILM.lower()])
     return f"did you mean {MINILM!r}? " if near else ""
+
+
+def takes(encoder: Encoder, text: str) -> bool:
+    """Tell whether a text is within an encoder's limit. A token is at least one byte, so most texts need no count."""
+    few = len(text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= encoder.max_tokens
+    return few or encoder.tokenizer.count(text) <= encoder.max_tokens

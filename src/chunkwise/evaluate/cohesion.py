@@ -17,8 +17,9 @@ from chunkwise.chunkers.levels import language_of, not_inside, solid_blocks
 from chunkwise.core.protocols import Encoder, Floats2d
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Document, Span
+from chunkwise.embed import takes
 from chunkwise.evaluate.intrinsic import deepest
-from chunkwise.text.graphemes import first_ink, last_ink
+from chunkwise.text.graphemes import inked
 from chunkwise.text.sentences import sentence_spans
 
 # How many sentences of one document, and of all, are embedded: a few minutes of one core at most.
@@ -61,9 +62,8 @@ def embedded_sentences(document: Document, encoder: Encoder, *, most: int) -> tu
     for sentence in sentence_spans(text, language_of(document, "auto")):
         if len(spans) == min(most, MOST_OF_ONE):
             break
-        start = first_ink(text, *sentence)
-        span = Span(start, last_ink(text, start, sentence.end))
-        if span.length >= _SHORTEST and in_prose(start + 1) and _fits(span.slice(text), encoder):
+        span = inked(text, sentence)
+        if span.length >= _SHORTEST and in_prose(span.start + 1) and takes(encoder, span.slice(text)):
             spans.append(span)
     if not spans:
         return [], np.zeros((0, encoder.dim), np.float32)
@@ -83,8 +83,3 @@ def cohesion(chunks: Sequence[Chunk], sentences: Sequence[Span], vectors: Floats
         sums[one == other][0] += cosine
         sums[one == other][1] += 1
     return Cohesion(sums[True][0], int(sums[True][1]), sums[False][0], int(sums[False][1]))
-
-
-def _fits(sentence: str, encoder: Encoder) -> bool:
-    few = len(sentence.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= encoder.max_tokens
-    return few or encoder.tokenizer.count(sentence) <= encoder.max_tokens

@@ -22,7 +22,8 @@ from chunkwise.core.outline import outline
 from chunkwise.core.protocols import Budget, Encoder
 from chunkwise.core.spans import contains, gaps, intersect
 from chunkwise.core.types import BlockKind, Chunk, Document, Drop, Span
-from chunkwise.text.graphemes import first_ink, last_ink
+from chunkwise.embed import takes
+from chunkwise.text.graphemes import first_ink, inked, last_ink
 from chunkwise.text.sentences import guess_language, sentence_spans
 
 # A chunk below this share of the size is tiny: it crowds a list of hits and says little.
@@ -88,23 +89,16 @@ def over_budget(chunks: Sequence[Chunk], _document: Document, budget: Budget) ->
 
 def over_limit(chunks: Sequence[Chunk], encoder: Encoder) -> Faults:
     """Find chunks that an encoder would cut off or refuse."""
-    limit, tokenizer = encoder.max_tokens, encoder.tokenizer
-
-    def over(chunk: Chunk) -> bool:
-        # A token is at least one byte, so most short chunks need no count.
-        few = len(chunk.embed_text.encode("utf-8", "replace")) + tokenizer.n_special <= limit
-        return not few and tokenizer.count(chunk.embed_text) > limit
-
-    return _chunks_where(chunks, over)
+    return _chunks_where(chunks, lambda chunk: not takes(encoder, chunk.embed_text))
 
 
 def sentences_cut(chunks: Sequence[Chunk], document: Document, _budget: Budget) -> Faults:
     """Find cuts inside a sentence. In code and tables no sentence ends, so cuts there are not looked at."""
     text, in_prose = document.text, _in_prose(document)
     cuts = [cut for cut in _cuts(chunks) if all(map(in_prose, cut))]
-    edges = {place for block in document.blocks for place in _ink(text, block.span)}
-    inked = [_ink(text, span) for span in sentence_spans(text, language_of(document, "auto"))]
-    whole = not_inside([sentence for sentence in inked if sentence.length])
+    edges = {place for block in document.blocks for place in inked(text, block.span)}
+    sentences = [inked(text, span) for span in sentence_spans(text, language_of(document, "auto"))]
+    whole = not_inside([sentence for sentence in sentences if sentence.length])
     torn = [[place for place in cut if place not in edges and not whole(place)][:1] for cut in cuts]
     return Faults(tuple(Span(place, place) for places in torn for place in places), len(cuts))
 
@@ -128,10 +122,10 @@ def headless(chunks: Sequence[Chunk], document: Document, _budget: Budget) -> Fa
     for chunk in deepest(chunks):
         index = bisect_right(starts, chunk.body.start) - 1
         table, header = headers[index] if index >= 0 else (Span(0, 0), Span(0, 0))
-        if not table.start < chunk.body.start < _ink(document.text, table).end:
+        if not table.start < chunk.body.start < inked(document.text, table).end:
             continue
         n_pieces += 1
-        header = _ink(document.text, header)
+        header = inked(document.text, header)
         if not any(contains(span, header) for span in chunk.spans):
             found.append(chunk.body)
     return Faults(tuple(found), n_pieces)
@@ -150,7 +144,7 @@ def code_cut_needlessly(chunks: Sequence[Chunk], document: Document, budget: Bud
 def orphan_headings(chunks: Sequence[Chunk], document: Document, _budget: Budget) -> Faults:
     """Find chunks that end with a heading whose text begins the next chunk."""
     text = document.text
-    ends = {_ink(text, heading.span).end: heading.span for heading in outline(document).headings}
+    ends = {inked(text, heading.span).end: heading.span for heading in outline(document).headings}
     found, looked_at = [], deepest(chunks)
     for chunk in looked_at:
         heading = ends.get(chunk.body.end)
@@ -173,7 +167,7 @@ def pointing_back(chunks: Sequence[Chunk], document: Document, _budget: Budget) 
     text, language = document.text, language_of(document, "auto")
     words = _BACKWARD_WORDS.get(guess_language(text) if language == "auto" else language, _BACKWARD_WORDS["en"])
     in_prose = _in_prose(document)
-    headings = {_ink(text, heading.span).end for heading in outline(document).blocks("heading")}
+    headings = {inked(text, heading.span).end for heading in outline(document).blocks("heading")}
 
     def points(chunk: Chunk) -> bool:
         before = last_ink(text, 0, chunk.body.start)
@@ -240,7 +234,7 @@ def _places(chunks: Sequence[Chunk], document: Document, kind: BlockKind, budget
     cuts = sorted(place for cut in _cuts(chunks) for place in cut)
     found = []
     for block in blocks:
-        start, end = _ink(text, block.span)
+        start, end = inked(text, block.span)
         index = bisect_right(cuts, start)
         if index == len(cuts) or cuts[index] >= end:
             continue
@@ -259,11 +253,5 @@ def _only_headings(chunk: Chunk, document: Document) -> bool:
 
 def _in_prose(document: Document) -> Callable[[int], bool]:
     """Return a function that tells whether a place is not in the middle of a block without sentences."""
-    inked = [_ink(document.text, block.span) for block in solid_blocks(document)]
-    return not_inside([span for span in inked if span.length])
-
-
-def _ink(text: str, span: Span) -> Span:
-    """Return a span without the white space at its ends."""
-    start = first_ink(text, *span)
-    return Span(start, last_ink(text, start, span.end))
+    solid = [inked(document.text, block.span) for block in solid_blocks(document)]
+    return not_inside([span for span in solid if span.length])

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import regex
 
 from chunkwise.core.types import Span
-from chunkwise.text.words import last_line
+from chunkwise.text.words import LINE_BREAK, last_line
 
 # A part of a number: 10AA is (10, "AA").
 _Part: TypeAlias = tuple[int, str]
@@ -58,7 +58,6 @@ _GOES_ON = regex.compile(r"[ \t]*+(?:\r\n|\n|\r)[ \t]*+\p{Ll}")
 _TITLE_LINE = regex.compile(r"[ \t]*+(?:\r\n|\n|\r)?[ \t]*+(?P<title>\p{Lu}[^\r\n]{1,119}+)(?=[\r\n]|\Z)")
 _PARAGRAPH_END = regex.compile(r"[ \t]*+(?:(?:\r\n|\n|\r)[ \t]*+(?:[\r\n\f]|\Z)|\f|\Z)")
 _LINE_END = regex.compile(r"[ \t]*+(?:\r\n|\n|\r)?")
-_BREAK = regex.compile(r"\r\n|\n|\r")
 _OPENS = regex.compile(r"[\"'\u201c\u2018\u201e\u00ab(\[*_]*+[^\W\d_]")
 # A title before the text in the same line: "Payment. The Buyer shall".
 _CAPTION = regex.compile(r"(?P<title>\p{Lu}[^.:;,\r\n]{1,60})\.(?=\s|\Z)")
@@ -323,7 +322,7 @@ def _follows(text: str, place: int, ends: tuple[str, ...]) -> bool:
 def _is_blank_before(text: str, place: int) -> bool:
     gap = text[max(0, place - _NEAR) : place]
     blank = gap[len(gap.rstrip()) :]
-    return not gap.rstrip() or "\f" in blank or len(_BREAK.findall(blank)) > 1
+    return not gap.rstrip() or "\f" in blank or len(LINE_BREAK.findall(blank)) > 1
 
 
 def _ends_paragraph(text: str, place: int, end: int) -> bool:

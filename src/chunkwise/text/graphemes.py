@@ -77,6 +77,12 @@ def first_ink(text: str, start: int, end: int) -> int:
     return ink - 1 if ink > start and joins(text, ink) else ink
 
 
+def inked(text: str, span: Span) -> Span:
+    """Return a span without the white space at its ends."""
+    start = first_ink(text, *span)
+    return Span(start, last_ink(text, start, span.end))
+
+
 def last_ink(text: str, start: int, end: int) -> int:
     """Return the end of `text[start:end]` without the white space at its end."""
     width = 64

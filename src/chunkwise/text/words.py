@@ -46,7 +46,7 @@ _STRETCH = 16
 _BLANK = re.compile(r"\s")
 
 # What editors call a line break; str.splitlines knows seven more.
-_LINE = regex.compile(r"\r\n|\n|\r")
+LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 def word_spans(text: str) -> list[Span]:
@@ -67,8 +67,14 @@ def stretches(text: str) -> Iterator[Span]:
 def line_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Partition `text[start:end]` into lines, each with its line break."""
     stop = len(text) if end is None else end
-    cuts = [start, *(match.end() for match in _LINE.finditer(text, start, stop)), stop]
+    cuts = [start, *(match.end() for match in LINE_BREAK.finditer(text, start, stop)), stop]
     return [Span(a, b) for a, b in itertools.pairwise(cuts) if a < b]
+
+
+def line_start(text: str, position: int) -> int:
+    """Return where the line of a position starts."""
+    start = text.rfind("\n", 0, position) + 1
+    return max(start, text.rfind("\r", start, position) + 1)
 
 
 def last_paragraph(text: str, lo: int, hi: int) -> int | None:
