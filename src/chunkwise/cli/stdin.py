@@ -42,13 +42,11 @@ def _document(id: str, format: str) -> Document:
     from chunkwise.core.types import Source
     from chunkwise.readers import READERS
 
-    known = {
-        media_type.rpartition("/")[2].removeprefix("x-"): (media_type, read) for media_type, read in READERS.values()
-    }
+    known = {found.media_type.rpartition("/")[2].removeprefix("x-"): found for found in READERS.values()}
     if format not in known:
         fail(f"no reader for the format {format!r}; known: {', '.join(sorted(known))}")
-    media_type, read = known[format]
-    return read(Source(id, b"".join(_pieces()), "", media_type))
+    found = known[format]
+    return found.reader(Source(id, b"".join(_pieces()), "", found.media_type))
 
 
 def _pieces() -> Iterator[bytes]:

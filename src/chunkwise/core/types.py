@@ -49,6 +49,23 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of one file is read before it is given up.
+
+    `size` is that of the file and `expanded` what it may grow to when it is unpacked, both in bytes. `pages` counts
+    pages, slides and sheets, `nesting` elements inside each other. `seconds` and `memory`, in bytes, bind a file that
+    is read in a process of its own, as all but texts are in a batch.
+    """
+
+    size: int = 512 << 20
+    expanded: int = 1 << 30
+    pages: int = 10_000
+    nesting: int = 500
+    seconds: float = 60.0
+    memory: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """What a reader reads: bytes, the id that the document will have, and where they came from.
 
@@ -56,10 +73,12 @@ class Source:
     """
 
     id: str
-    content: bytes
+    content: bytes = field(repr=False)
     location: str = ""
     media_type: str = "text/plain"
     encoding: str = ""
+    password: str = field(default="", repr=False)
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +86,8 @@ class Block:
     """One structural part of a document.
 
     `level` is a heading's depth from 1, a page's number, else the depth of nesting from 0.
-    `label` is a heading's title, a code block's language, the delimiter of a table of CSV, else empty.
+    `label` is a heading's title, a code block's language, the delimiter of a table of CSV, a page's name where it has
+    one (that of a sheet, a Roman number), the range of cells that a row of a sheet fills, else empty.
     `parent` is the index in `Document.blocks` of the block around this one, or -1.
     """
 

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from chunkwise.core.protocols import Reader
-from chunkwise.readers.markdown import read_markdown
-from chunkwise.readers.plain import read_code, read_plain
-from chunkwise.readers.tabular import read_table
+from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
 
-# What a file's name says about its format: suffix -> (media type, reader).
-READERS: dict[str, tuple[str, Reader]] = {
-    ".txt": ("text/plain", read_plain),
-    ".text": ("text/plain", read_plain),
-    ".log": ("text/plain", read_plain),
-    ".rst": ("text/x-rst", read_plain),
-    ".md": ("text/markdown", read_markdown),
-    ".markdown": ("text/markdown", read_markdown),
-    ".mdx": ("text/markdown", read_markdown),
-    ".csv": ("text/csv", read_table),
-    ".tsv": ("text/tab-separated-values", read_table),
+from chunkwise.core.protocols import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format, and the place of the function that reads it, as `module:name`; imported when it is first needed.
+
+    `isolated`: it is parsed by code that a hostile file may crash or hold up, so a batch reads it in another process.
+    """
+
+    media_type: str
+    place: str
+    isolated: bool = False
+
+    @property
+    def reader(self) -> Reader:
+        """The function that reads it."""
+        module, _, name = self.place.partition(":")
+        return cast("Reader", getattr(import_module(f"chunkwise.readers.{module}"), name))
+
+
+TEXT = Format("text/plain", "plain:read_plain")
+_MARKDOWN = Format("text/markdown", "markdown:read_markdown")
+
+# What a file's name says about its format, by suffix.
+READERS: dict[str, Format] = {
+    ".txt": TEXT,
+    ".text": TEXT,
+    ".log": TEXT,
+    ".rst": Format("text/x-rst", "plain:read_plain"),
+    ".md": _MARKDOWN,
+    ".markdown": _MARKDOWN,
+    ".mdx": _MARKDOWN,
+    ".csv": Format("text/csv", "tabular:read_table"),
+    ".tsv": Format("text/tab-separated-values", "tabular:read_table"),
 }
 
 # Suffix -> language, as in tree-sitter's grammar names.
@@ -54,4 +77,4 @@ LANGUAGES = {
     ".yml": "yaml",
 }
 
-READERS |= {suffix: (f"text/x-{language}", read_code) for suffix, language in LANGUAGES.items()}
+READERS |= {suffix: Format(f"text/x-{language}", "plain:read_code") for suffix, language in LANGUAGES.items()}

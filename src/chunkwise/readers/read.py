@@ -9,9 +9,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from chunkwise.core.errors import ReadError
-from chunkwise.core.protocols import Reader
 from chunkwise.core.types import Document, Source
-from chunkwise.readers import READERS
+from chunkwise.readers import READERS, TEXT
 
 # Folders that hold no documents of the user's own.
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "venv", "site-packages"}
@@ -53,11 +52,11 @@ def read_text(text: str, *, id: str = "text", media_type: str = "text/markdown")
 
     Unlike `Document.from_text` it finds the blocks of Markdown and code. The text stays as it is.
     """
-    for known, reader in READERS.values():
-        if known == media_type:
+    for known in READERS.values():
+        if known.media_type == media_type:
             content = text.encode("utf-8", "surrogatepass")
-            return reader(Source(id, content, "", media_type, encoding="utf-8"))
-    known_types = sorted({known for known, _ in READERS.values()})
+            return known.reader(Source(id, content, "", media_type, encoding="utf-8"))
+    known_types = sorted({known.media_type for known in READERS.values()})
     raise ReadError(f"no reader for media type {media_type!r}; known: {', '.join(known_types)}")
 
 
@@ -66,7 +65,7 @@ def read_found(found: Found) -> Document:
 
     Raises: ReadError.
     """
-    media_type, reader = _format(found)
+    format = READERS.get(found.path.suffix.lower(), TEXT)
     try:
         if found.path.exists() and not found.path.is_file():
             raise ReadError(f"{found.path}: not a file; a pipe or a device can't be read")
@@ -78,7 +77,7 @@ def read_found(found: Found) -> Document:
     suffix = found.path.suffix.lower()
     if suffix and suffix not in READERS and not _is_utf8(content):
         raise ReadError(f"{found.id}: no reader for {suffix} files; convert it to text or Markdown")
-    return reader(Source(found.id, content, str(found.path.resolve()), media_type))
+    return format.reader(Source(found.id, content, str(found.path.resolve()), format.media_type))
 
 
 def find_files(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> Iterator[Found | Skip]:
@@ -135,10 +134,6 @@ def doubts(document: Document) -> list[str]:
     if not document.meta.get("encoding_guessed"):
         return []
     return [f"{document.id} is not UTF-8; it was read as {document.meta['encoding']}, which is a guess"]
-
-
-def _format(found: Found) -> tuple[str, Reader]:
-    return READERS.get(found.path.suffix.lower(), READERS[".txt"])
 
 
 def _is_utf8(content: bytes) -> bool:
