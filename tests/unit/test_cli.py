@@ -117,7 +117,7 @@ def test_what_can_not_be_cut_as_it_comes_is_read_whole(tmp_path: Path) -> None:
     [
         ([], b"one\ntwo \xff", "stdin, line 2: byte 0xff at 8 is no UTF-8; convert"),
         ([], b"\xef\xbb\xbfone \xc3", "stdin, line 1: byte 0xc3 at 7 is no UTF-8"),
-        (["--format", "pdf"], b"one", "no reader for the format 'pdf'; known: "),
+        (["--format", "rtf"], b"one", "no reader for the format 'rtf'; known: "),
         (["notes.md"], b"one", "given alone"),
     ],
 )

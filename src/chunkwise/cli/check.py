@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from chunkwise.cli.files import GlobOption, LimitOption, PasswordOption, documents, reading, tell_skips
 from chunkwise.cli.index import EncoderOption
 from chunkwise.cli.terminal import (
-    GlobOption,
     JsonOption,
     PresetOption,
     TokenizerOption,
     chosen,
     console,
-    documents,
     fail,
     one_line,
     progress,
     say,
-    tell_skips,
     wants_json,
     write_json,
 )
@@ -63,6 +61,8 @@ def check(
     encoder: EncoderOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
+    password: PasswordOption = "",
+    limit: LimitOption = None,
 ) -> None:
     """Check the laws on your files, and show the health of the chunks. Exit code 1 if a law is broken."""
     from chunkwise.health import compare
@@ -71,10 +71,11 @@ def check(
     named = [*(recipe or ()), *filter(None, [chosen(None, preset)])]
     cuts = [chunker(one, tokenizer=tokenizer) for one in named or [DEFAULT_RECIPE]]
     with progress("checking") as show:
-        reports = compare(documents(paths, glob or [], show), cuts, encoder=encoder)
+        found = documents(paths, glob or [], show, reading=reading(password, limit))
+        reports = compare(found, cuts, encoder=encoder)
     tell_skips(reports[0].skipped)
     if not reports[0].n_documents:
-        fail(f"no documents in {', '.join(paths)}; chunkwise reads text, Markdown and source code")
+        fail(f"no documents in {', '.join(paths)}; see: chunkwise doctor, for the formats that are read")
     if wants_json(json):
         write_json(map(report_fields, reports))
     else:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from chunkwise.cli.files import GlobOption, LimitOption, OnErrorOption, PasswordOption, documents, reading, tell_skips
 from chunkwise.cli.stdin import PLAIN, chunks_of_stdin
 from chunkwise.cli.terminal import (
-    GlobOption,
     JsonOption,
     PresetOption,
     RecipeOption,
@@ -20,12 +20,10 @@ from chunkwise.cli.terminal import (
     chosen,
     chunk_fields,
     console,
-    documents,
     fail,
     one_line,
     progress,
     say,
-    tell_skips,
     wants_json,
     write_json,
     written_aside,
@@ -46,6 +44,9 @@ def chunk(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
     glob: GlobOption = None,
     json: JsonOption = False,
+    on_error: OnErrorOption = "skip",
+    password: PasswordOption = "",
+    limit: LimitOption = None,
     id: Annotated[str | None, typer.Option(help="Standard input: the document's id. Default: stdin.")] = None,
     format: Annotated[
         str | None,
@@ -68,7 +69,9 @@ def chunk(
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
-        found = _readable(documents(paths, glob or [], show), skips)
+        found = _readable(
+            documents(paths, glob or [], show, reading=reading(password, limit), on_error=on_error), skips
+        )
         if out is not None:
             with written_aside(out) as stream:
                 write_json(_rows(cut, found, counts), stream)

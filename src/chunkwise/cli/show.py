@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chunkwise.cli.files import LimitOption, PasswordOption, reading
 from chunkwise.cli.terminal import (
     PresetOption,
     RecipeOption,
@@ -42,6 +43,8 @@ def show(
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page for the browser to this file instead.", metavar="OUT")
     ] = None,
+    password: PasswordOption = "",
+    limit: LimitOption = None,
 ) -> None:
     """Show a document's chunks in colour."""
     from chunkwise.evaluate.intrinsic import sizes
@@ -51,7 +54,7 @@ def show(
     if path.is_dir():
         fail(f"{path} is a folder; name a file in it, or run: chunkwise chunk {path}")
     cut = chunker(chosen(recipe, preset) or DEFAULT_RECIPE, tokenizer=tokenizer)
-    document = read(path)
+    document = read(path, reading=reading(password, limit))
     for doubt in doubts(document):
         say(f"note: {doubt}")
     chunks = list(cut(document))

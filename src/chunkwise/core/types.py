@@ -65,6 +65,9 @@ class Limits:
     memory: int = 1 << 30
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What a reader reads: bytes, the id that the document will have, and where they came from.
@@ -78,7 +81,7 @@ class Source:
     media_type: str = "text/plain"
     encoding: str = ""
     password: str = field(default="", repr=False)
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
