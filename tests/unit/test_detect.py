@@ -52,7 +52,7 @@ def archive(**parts: bytes) -> bytes:
 def test_how_a_file_begins_tells_its_format(tmp_path: Path, name: str, content: bytes, suffix: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    assert format_of(path, content[:HEAD]) == READERS[suffix]
+    assert format_of(path, content[:HEAD], id=name) == READERS[suffix]
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_what_no_reader_takes_is_told(tmp_path: Path, name: str, content: bytes,
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(ReadError, match=reason):
-        format_of(path, content[:HEAD])
+        format_of(path, content[:HEAD], id=name)

@@ -26,8 +26,8 @@ _PARTS = {
 _MIME_TYPES = {b"application/vnd.oasis.opendocument.spreadsheet": ".ods"}
 
 
-def format_of(path: Path, head: bytes) -> Format:
-    """Return the format of a file whose first `HEAD` bytes are `head`.
+def format_of(path: Path, head: bytes, *, id: str) -> Format:
+    """Return the format of a file, called `id` in errors, whose first `HEAD` bytes are `head`.
 
     Raises: ReadError if it is of a binary format that is not read, or not of the format that its name says.
     """
@@ -36,13 +36,13 @@ def format_of(path: Path, head: bytes) -> Format:
     if b"%PDF-" in head and (head.startswith(b"%PDF-") or _is_binary(named)):
         return READERS[".pdf"]
     if head.startswith(b"PK\x03\x04"):
-        return _archived(path, named)
+        return _archived(path, named, id)
     if head.startswith(_OLE2):
-        return _compound(path, named)
+        return _compound(named, id)
     if (named is None or _is_binary(named)) and _HTML.match(head):
         return READERS[".html"]  # what a server sent instead, or a page that a program saved as a sheet
     if _is_binary(named):
-        raise ReadError(_mistaken(path, head))
+        raise ReadError(_mistaken(path, head, id))
     return named or TEXT
 
 
@@ -51,7 +51,7 @@ def _is_binary(named: Format | None) -> bool:
     return named is not None and not named.media_type.startswith("text/")
 
 
-def _archived(path: Path, named: Format | None) -> Format:
+def _archived(path: Path, named: Format | None, id: str) -> Format:
     """Return the format of what is in an archive; that of its name if the archive is damaged or says nothing."""
     try:
         with ZipFile(path) as archive:
@@ -63,21 +63,21 @@ def _archived(path: Path, named: Format | None) -> Format:
     if suffix is not None:
         return READERS[suffix]
     if named is None or not _is_binary(named):
-        raise ReadError(f"{path.name}: an archive; unpack it first")
+        raise ReadError(f"{id}: an archive; unpack it first")
     return named
 
 
-def _compound(path: Path, named: Format | None) -> Format:
+def _compound(named: Format | None, id: str) -> Format:
     """Return the format of a compound file: an old one of Office, or an encrypted new one."""
     if named is not None and _is_binary(named):
         return named
     raise ReadError(
-        f"{path.name}: an old Office file, or an encrypted one; save it as .docx, .pptx or .xlsx without a password"
+        f"{id}: an old Office file, or an encrypted one; save it as .docx, .pptx or .xlsx without a password"
     )
 
 
-def _mistaken(path: Path, head: bytes) -> str:
+def _mistaken(path: Path, head: bytes, id: str) -> str:
     if not head.strip():
-        return f"{path.name}: empty"
+        return f"{id}: empty"
     kind = path.suffix.lower().lstrip(".").upper()
-    return f"{path.name}: no {kind} file, whatever its name says: it begins with {head[:16]!r}"
+    return f"{id}: no {kind} file, whatever its name says: it begins with {head[:16]!r}"

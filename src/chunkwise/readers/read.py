@@ -96,7 +96,7 @@ def find_format(found: Found) -> Format:
         raise ReadError(f"{found.path}: no such file") from err
     except (OSError, ValueError) as err:  # a NUL in the path is a ValueError
         raise ReadError(f"{found.path}: can't be read: {getattr(err, 'strerror', None) or err}") from err
-    return format_of(found.path, head)
+    return format_of(found.path, head, id=found.id)
 
 
 def _read(found: Found, reading: Reading, format: Format) -> Document:
