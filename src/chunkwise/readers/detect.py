@@ -47,8 +47,8 @@ def format_of(path: Path, head: bytes, *, id: str) -> Format:
 
 
 def _is_binary(named: Format | None) -> bool:
-    """Tell whether a format has a signature, as all have that are read and are no text."""
-    return named is not None and not named.media_type.startswith("text/")
+    """Tell whether a format has a signature that is known here: so have all that this package reads but texts."""
+    return named is not None and named.place.startswith(".") and not named.media_type.startswith("text/")
 
 
 def _archived(path: Path, named: Format | None, id: str) -> Format:
