@@ -16,6 +16,7 @@ from chunkwise.cli.terminal import (
     TokenizerOption,
     chosen,
     console,
+    counted,
     fail,
     one_line,
     progress,
@@ -81,8 +82,9 @@ def check(
     else:
         print_reports(reports)
     broken = [finding.name for report in reports for finding in report.laws]
+    n_chunks = sum(report.sizes.n_chunks for report in reports)
     say(
-        f"{_documents(reports)}, {sum(report.sizes.n_chunks for report in reports)} chunks; "
+        f"{counted(reports[0].n_documents, 'document')}, {counted(n_chunks, 'chunk')}; "
         + (f"broken: {', '.join(dict.fromkeys(broken))}" if broken else "every law holds")
     )
     if broken:
@@ -118,7 +120,7 @@ def print_reports(reports: Sequence[Report]) -> None:
 
     screen = console()
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), title_justify="left", show_edge=False)
-    table.add_column(_documents(reports), no_wrap=True)
+    table.add_column(counted(reports[0].n_documents, "document"), no_wrap=True)
     for report in reports:
         table.add_column(Text(one_line(report.recipe)), overflow="fold")
     for label, cells in table_rows(reports):
@@ -158,11 +160,6 @@ def table_rows(reports: Sequence[Report]) -> Iterator[tuple[str, list[Text]]]:
         yield f"Characters left out: {reason}", [Text(f"{count:,}") for count in counts]
     if any(report.cohesion for report in reports):
         yield "Cohesion of sentences **", [Text(_told(report)) for report in reports]
-
-
-def _documents(reports: Sequence[Report]) -> str:
-    n_documents = reports[0].n_documents
-    return f"{n_documents:,} document" + ("s" if n_documents != 1 else "")
 
 
 def _notes(reports: Sequence[Report]) -> Iterator[str]:

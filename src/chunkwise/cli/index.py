@@ -12,6 +12,7 @@ from chunkwise.cli.terminal import (
     PresetOption,
     RecipeOption,
     chosen,
+    counted,
     fail,
     progress,
     say,
@@ -63,8 +64,9 @@ def index(
     if not result.added and not result.unchanged and not result.removed:
         fail(f"no documents in {', '.join(paths)}; see: chunkwise doctor, for the formats that are read")
     say(
-        f"{len(result.added)} documents in {result.n_chunks} chunks added, {len(result.unchanged)} unchanged, "
-        f"{len(result.removed)} removed; {index} holds {len(opened)} chunks by {opened.recipe}"
+        f"{counted(len(result.added), 'document')} in {counted(result.n_chunks, 'chunk')} added, "
+        f"{len(result.unchanged)} unchanged, {len(result.removed)} removed; "
+        f"{index} holds {counted(len(opened), 'chunk')} by {opened.recipe}"
     )
     if json:
         write_json([_summary(result.added, result.unchanged, result.removed, result.n_chunks, len(opened))])

@@ -15,6 +15,7 @@ from chunkwise.cli.terminal import (
     TokenizerOption,
     chosen,
     console,
+    counted,
     fail,
     one_line,
     say,
@@ -64,7 +65,7 @@ def show(
         console().print(coloured(document, chunks), soft_wrap=True)
     least, _, median, _, most = sizes([chunk.token_count for chunk in chunks], cut.budget.size).quartiles
     written = f", in {html}" if html is not None else ""
-    say(f"{len(chunks)} chunks by {cut!r}; tokens: least {least}, median {median}, most {most}{written}")
+    say(f"{counted(len(chunks), 'chunk')} by {cut!r}; tokens: least {least}, median {median}, most {most}{written}")
 
 
 def _write(out: Path, path: Path, document: Document, chunks: Sequence[Chunk], cut: Chunker) -> None:
@@ -102,6 +103,6 @@ def _append(text: Text, piece: str, style: str) -> None:
 
 
 def _label(chunk: Chunk, index: int) -> str:
-    pages = f", page {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
+    place = f", {one_line(chunk.place)}" if chunk.place else ""
     under = one_line(" > ".join(chunk.headings))
-    return f"[{index}] {chunk.token_count} tokens, {chunk.start}-{chunk.end}{pages}  {under}".rstrip()
+    return f"[{index}] {chunk.token_count} tokens, {chunk.start}-{chunk.end}{place}  {under}".rstrip()

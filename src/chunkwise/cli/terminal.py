@@ -71,6 +71,11 @@ def say(message: str) -> None:
     sys.stderr.write(f"{one_line(message)}\n")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which it puts in the plural."""
+    return f"{number:,} {noun}" + ("s" if number != 1 else "")
+
+
 def wants_json(json_option: bool) -> bool:
     """Tell whether data goes out as JSON lines: when asked for, or when stdout is no terminal."""
     if sys.stdout is None:

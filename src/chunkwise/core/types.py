@@ -164,6 +164,15 @@ class Chunk:
         return Span(self.body.start + (repeated if isinstance(repeated, int) else 0), self.body.end)
 
     @property
+    def place(self) -> str:
+        """Where in its document it stands, for a person: its pages, or its cells of a sheet; empty for other texts."""
+        cells = self.meta.get("cells")
+        if isinstance(cells, str):
+            return cells
+        first, last = (self.pages[0], self.pages[-1]) if self.pages else (0, 0)
+        return "" if not self.pages else f"page {first}" if first == last else f"pages {first}-{last}"
+
+    @property
     def embed_text(self) -> str:
         """What an encoder is given: the context, then the text."""
         return self.context + self.text
