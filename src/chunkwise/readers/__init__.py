@@ -29,6 +29,9 @@ class Format:
 
 TEXT = Format("text/plain", "plain:read_plain")
 _MARKDOWN = Format("text/markdown", "markdown:read_markdown")
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
+_WORD = Format(f"{_OPEN_XML}.wordprocessingml.document", "office.docx:read_docx", isolated=True)
+_SLIDES = Format(f"{_OPEN_XML}.presentationml.presentation", "office.pptx:read_pptx", isolated=True)
 
 # What a file's name says about its format, by suffix.
 READERS: dict[str, Format] = {
@@ -41,6 +44,14 @@ READERS: dict[str, Format] = {
     ".mdx": _MARKDOWN,
     ".csv": Format("text/csv", "tabular:read_table"),
     ".tsv": Format("text/tab-separated-values", "tabular:read_table"),
+    ".docx": _WORD,
+    ".docm": _WORD,
+    ".dotx": _WORD,
+    ".dotm": _WORD,
+    ".pptx": _SLIDES,
+    ".pptm": _SLIDES,
+    ".ppsx": _SLIDES,
+    ".potx": _SLIDES,
 }
 
 # Suffix -> language, as in tree-sitter's grammar names.

@@ -1,0 +1,276 @@
+"""Write the paragraphs and tables of a Word file as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from chunkwise.core.types import BlockKind
+from chunkwise.readers.office.docx_numbering import Numbering
+from chunkwise.readers.office.docx_runs import Line, Runs, branch
+from chunkwise.readers.office.docx_styles import Look, Styles, numbered, outline_level
+from chunkwise.readers.office.docx_tables import Cell, cells, grid, only_cell
+from chunkwise.readers.office.drawings import chart_rows, chart_title, diagram_items
+from chunkwise.readers.office.lists import Lists
+from chunkwise.readers.office.package import Element, clark, find, tag, value
+from chunkwise.readers.writer import Writer
+
+# A heading is of one of six levels here, as in HTML and Markdown; Word has nine.
+_DEEPEST_HEADING = 6
+_GALLERY = "w:sdtPr/w:docPartObj/w:docPartGallery"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where the other parts are that a text refers to: the tree of a relation, the element of a note."""
+
+    related: Callable[[str], Element | None]
+    note: Callable[[str, str], Element | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """One paragraph: what it looks like, what it says, and its number or bullet, if it has one."""
+
+    look: Look
+    level: int
+    line: Line
+    text: str
+    marker: str | None = None
+    list_id: str = ""
+    depth: int = 0
+
+    @property
+    def whole(self) -> str:
+        """The text with its number before it."""
+        return f"{self.marker} {self.text}" if self.marker and self.text else self.text
+
+
+class Blocks:
+    """Writes a document's blocks in its order.
+
+    Notes are written where the section ends that refers to them, so that they stay under its heading.
+    """
+
+    def __init__(self, writer: Writer, styles: Styles, numbering: Numbering, runs: Runs, parts: Parts) -> None:
+        self.title = ""
+        self._writer = writer
+        self._styles = styles
+        self._numbering = numbering
+        self._runs = runs
+        self._parts = parts
+        self._lists = Lists(writer)
+        self._run: tuple[BlockKind, list[str]] = (
+            "paragraph",
+            [],
+        )  # lines of code or quotes that are still to be written
+        self._before = ""  # text that is of the next paragraph: a drop cap, or one whose mark was deleted
+        self._n_notes = 0
+
+    def write(self, container: Element, *, is_aside: bool = False) -> None:
+        """Write all that a container holds. Aside, as in a text box, nothing is a heading."""
+        for element in self._elements(container):
+            if tag(element) == "w:tbl":
+                self._table(element)
+            else:
+                self._paragraph(self._read(element), is_aside=is_aside)
+
+    def end(self) -> None:
+        """End what is open, and write the notes that are still to be written."""
+        self._end_run()
+        self._lists.end()
+        while self._n_notes < len(self._runs.notes):  # a note may refer to another
+            kind, id, mark = self._runs.notes[self._n_notes]
+            self._n_notes += 1
+            element = self._parts.note(kind, id)
+            text = "\n".join(self._lines(element)) if element is not None else ""
+            self._writer.block("footnote", f"{mark}: {text}" if text else "")
+
+    def _elements(self, container: Element) -> Iterator[Element]:
+        """Yield the paragraphs and tables that are to be seen, in order, out of whatever is around them."""
+        waiting = list(reversed(list(container)))
+        while waiting:
+            element = waiting.pop()
+            name = tag(element)
+            if name in ("w:p", "w:tbl"):
+                yield element
+            elif name == "w:altChunk":
+                self._runs.told["embedded documents", ""] += 1
+            elif name in ("w:del", "w:moveFrom"):
+                self._runs.removed(element)
+            elif name == "w:sdt" and value(element, _GALLERY) == "Table of Contents":
+                self._runs.told["table of contents", "lines"] += sum(1 for _ in element.iter(clark("w:p")))
+            elif name not in ("w:sectPr", "w:sdtPr", "w:tcPr"):
+                waiting += reversed(branch(element) if name == "mc:AlternateContent" else list(element))
+
+    def _read(self, element: Element) -> _Paragraph:
+        properties = find(element, "w:pPr")
+        look = self._styles.paragraph(value(properties, "w:pStyle"))
+        direct = outline_level(properties)
+        level = direct if direct is not None else look.level if look.role == "heading" else 0
+        if level and self._runs.in_contents:
+            self._runs.end_contents()
+        line = self._runs.line(element, is_hidden=look.is_hidden, is_bold=look.is_bold)
+        text = self._before + line.text
+        self._before = ""
+        is_drop_cap = value(properties, "w:framePr", "w:dropCap") in ("drop", "margin")
+        if (
+            is_drop_cap
+            or find(properties, "w:rPr/w:del") is not None
+            or find(properties, "w:rPr/w:moveFrom") is not None
+        ):
+            self._before, text = text.rstrip("\n"), ""
+            return _Paragraph(look, 0, line, "")
+        text = text.strip("\n").rstrip() if look.role == "code" else text.strip()
+        return self._counted(_Paragraph(look, min(level, _DEEPEST_HEADING), line, text), properties)
+
+    def _counted(self, paragraph: _Paragraph, properties: Element | None) -> _Paragraph:
+        """Return the paragraph with its number, if it is of a list."""
+        look = paragraph.look
+        own = numbered(properties)
+        if (number := own or look.number) is None:
+            return paragraph
+        list_id, level = number
+        if own is None and (linked := self._numbering.level_of(list_id, look.linked)) is not None:
+            level = linked
+        marker = self._numbering.next(list_id, level)
+        return _Paragraph(look, paragraph.level, paragraph.line, paragraph.text, marker, list_id, level + look.depth)
+
+    def _paragraph(self, paragraph: _Paragraph, *, is_aside: bool) -> None:
+        line, role, text = paragraph.line, paragraph.look.role, paragraph.text
+        if role == "contents" or (self._runs.in_contents and not text):
+            self._runs.told["table of contents", "lines"] += 1
+        elif role == "code" and not paragraph.level:
+            self._of_run("code", text)
+        elif text and role == "quote":
+            self._of_run("quote", paragraph.whole)
+        elif text:
+            self._end_run()
+            if paragraph.level and not is_aside:
+                self._heading(paragraph)
+            elif paragraph.marker:
+                self._lists.item(paragraph.whole, depth=paragraph.depth, key=paragraph.list_id)
+            elif role == "continued" and self._lists:
+                self._lists.also(text)
+            else:
+                self._lists.end()
+                self._writer.block("math" if line.is_formula else "paragraph", paragraph.whole)
+        self._anchored(line)
+
+    def _heading(self, paragraph: _Paragraph) -> None:
+        self.end()
+        marker = "" if paragraph.marker == "-" else paragraph.marker
+        title = " ".join(f"{marker or ''} {paragraph.text}".split())
+        if paragraph.level == 1 and not self.title:
+            self.title = title
+        self._writer.block("heading", title, level=paragraph.level, label=title)
+
+    def _of_run(self, kind: BlockKind, text: str) -> None:
+        """Take a line of code, or a paragraph of a quote, to what comes right before it."""
+        if self._run[0] != kind:
+            self._end_run()
+            self._run = (kind, [])
+        self._run[1].append(text)
+
+    def _end_run(self) -> None:
+        kind, lines = self._run
+        self._run = ("paragraph", [])
+        if any(lines):
+            self._lists.end()
+            text = "\n".join(lines).strip("\n") if kind == "code" else "\n\n".join(lines)
+            self._writer.block(kind, text)
+
+    def _anchored(self, line: Line) -> None:
+        """Write what is anchored in a paragraph after it."""
+        if line.pictures or line.boxes or line.charts or line.diagrams:
+            self._end_run()
+        for text in line.pictures:
+            if self._lists:
+                self._lists.also(text, figure=True)
+            else:
+                self._writer.block("figure", text)
+        for id in [*line.charts, *line.diagrams]:
+            self._lists.end()
+            self._drawing(self._parts.related(id))
+        for box in line.boxes:
+            self._lists.end()
+            self.write(box, is_aside=True)
+            self._end_run()
+            self._lists.end()
+
+    def _drawing(self, root: Element | None) -> None:
+        """Write a chart as a table, a diagram as a list."""
+        if root is None:
+            return
+        if tag(root) == "c:chartSpace":
+            self._writer.block("paragraph", chart_title(root))
+            self._writer.table(chart_rows(root), n_header=1)
+        else:
+            for depth, text in diagram_items(root):
+                self._lists.item(f"- {text}", depth=depth)
+            self._lists.end()
+
+    def _table(self, table: Element) -> None:
+        """Write a table; one that only places text on the page, as what it places."""
+        self._end_run()
+        self._lists.end()
+        alone = only_cell(table)
+        if alone is not None:
+            self.write(alone, is_aside=True)
+            self._end_run()
+            self._lists.end()
+        elif any(self._is_section(cell) for cell in cells(table)):
+            for cell in cells(table):
+                self.write(cell)
+        else:
+            found = grid(table, self._styles, read=self._cell, removed=self._runs.removed)
+            if found.rows:
+                self._writer.table(found.rows, n_header=found.n_header)
+
+    def _is_section(self, cell: Element) -> bool:
+        """Tell whether a cell holds a heading with text under it, as no cell of data does."""
+        is_under = False
+        for paragraph in cell.iter(clark("w:p")):
+            if is_under and next(paragraph.iter(clark("w:t")), None) is not None:
+                return True
+            look = self._styles.paragraph(value(paragraph, "w:pPr/w:pStyle"))
+            is_under = is_under or look.role == "heading"
+        return False
+
+    def _cell(self, cell: Element) -> Cell:
+        is_light = False
+        texts: list[str] = []
+        for element in self._elements(cell):
+            if tag(element) == "w:tbl":
+                texts.append(self._inner(element))
+                is_light = True
+            else:
+                paragraph = self._read(element)
+                texts += self._flat(paragraph)
+                is_light |= bool(paragraph.text) and not paragraph.line.is_bold
+        text = " ".join(" ".join(texts).split())
+        return Cell(text, bool(text) and not is_light)
+
+    def _inner(self, table: Element) -> str:
+        """Return a table inside a cell as a line: its rows parted by semicolons, its cells by commas."""
+        found = grid(table, self._styles, read=self._cell, removed=self._runs.removed)
+        return "; ".join(", ".join(filter(None, row)) for row in found.rows)
+
+    def _lines(self, container: Element) -> list[str]:
+        """Return the lines of a container that is written as one block."""
+        found: list[str] = []
+        for element in self._elements(container):
+            found += [self._inner(element)] if tag(element) == "w:tbl" else self._flat(self._read(element))
+        return [line for line in found if line]
+
+    def _flat(self, paragraph: _Paragraph) -> list[str]:
+        """Return a paragraph and what is anchored in it as lines."""
+        line = paragraph.line
+        boxed = [text for box in line.boxes for text in self._lines(box)]
+        drawn: list[str] = []
+        for root in map(self._parts.related, [*line.charts, *line.diagrams]):
+            if root is not None and tag(root) == "c:chartSpace":
+                drawn += [chart_title(root), *(", ".join(row) for row in chart_rows(root))]
+            elif root is not None:
+                drawn += [text for _, text in diagram_items(root)]
+        return [paragraph.whole, *line.pictures, *drawn, *boxed]

@@ -1,0 +1,141 @@
+"""Find out what a style makes of a paragraph: a heading, an item, code, a quote, an entry of a table of contents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from chunkwise.readers.office.package import Element, clark, find, integer, is_on, value
+
+Role = Literal["", "heading", "code", "quote", "contents", "continued"]
+
+# Names of built-in styles are English in files of every language; only their ids are translated. All in lower case.
+_HEADING = re.compile(r"heading ([1-9])")
+_TITLES = {"title": 1, "subtitle": 2}
+_CONTENTS = re.compile(r"toc [1-9]|toc heading|contents (?:heading|[1-9])|table of (?:figures|authorities)")
+_QUOTES = {"quote", "intense quote", "block text", "block quote", "blockquote", "block quotation", "quotations"}
+_CODE = re.compile(
+    r"(?:.* )?(?:source ?code|code ?(?:block|text|listing|example|snippet)?|html preformatted|"
+    r"preformatted(?: text)?|monospaced?|verbatim|macro(?: text)?|program ?listing)"
+)
+_CONTINUED = re.compile(r"list (?:paragraph|continue)(?: [2-5])?")
+# The lists of these styles are each of level 0 in a numbering of their own; their depth is in their name.
+_LIST = re.compile(r"list (?:bullet|number) ([2-5])")
+_BODY_TEXT = 9  # the outline level of what is no heading. Source: ECMA-376, 17.3.1.20
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a style says of its paragraphs: `level` is a heading's, `number` a list and the level in it.
+
+    `linked` is the style that names the list: a level may be linked to it. `depth` is added to the list's level.
+    """
+
+    role: Role = ""
+    level: int = 0
+    number: tuple[str, int] | None = None
+    linked: str = ""
+    depth: int = 0
+    is_hidden: bool = False
+    is_bold: bool = False
+
+
+class Styles:
+    """The styles of a file by their ids."""
+
+    def __init__(self, root: Element | None) -> None:
+        styles = [] if root is None else root.findall(clark("w:style"))
+        self._styles = {style.get(clark("w:styleId")) or "": style for style in styles}
+        self._default = next(
+            (
+                id
+                for id, style in self._styles.items()
+                if style.get(clark("w:type")) == "paragraph" and style.get(clark("w:default")) in ("1", "true", "on")
+            ),
+            "",
+        )
+        self._looks: dict[str, Look] = {}
+        self.language = value(root, "w:docDefaults/w:rPrDefault/w:rPr/w:lang")
+
+    def paragraph(self, id: str) -> Look:
+        """Return what a paragraph style says, with all that it is based on; that of the default for an empty id."""
+        id = id or self._default
+        if id not in self._looks:
+            self._looks[id] = self._look(id)
+        return self._looks[id]
+
+    def hides(self, id: str) -> bool:
+        """Tell whether a character style hides its text."""
+        return bool(id) and self.paragraph(id).is_hidden
+
+    def list_of(self, id: str) -> str:
+        """Return the id of the list that a style of lists stands for, if any."""
+        return value(self._styles.get(id), "w:pPr/w:numPr/w:numId")
+
+    def has_header(self, id: str) -> bool:
+        """Tell whether a table style gives the first row a look of its own."""
+        parts = (part for style in self._chain(id) for part in style.findall(clark("w:tblStylePr")))
+        return any(part.get(clark("w:type")) == "firstRow" and len(list(part)) > 0 for part in parts)
+
+    def _chain(self, id: str) -> Iterator[Element]:
+        """Yield a style and those that it is based on, each once."""
+        seen: set[str] = set()
+        while id in self._styles and id not in seen:
+            seen.add(id)
+            yield self._styles[id]
+            id = value(self._styles[id], "w:basedOn")
+
+    def _look(self, id: str) -> Look:
+        roles: list[tuple[Role, int]] = []
+        number: tuple[str, int] | None = None
+        linked, depth = "", 0
+        hidden: list[bool] = []
+        bold: list[bool] = []
+        for style in self._chain(id):
+            roles += _roles(style)
+            if number is None and (found := numbered(find(style, "w:pPr"))):
+                number, linked = found, style.get(clark("w:styleId")) or ""
+            if not depth and (listed := _LIST.fullmatch(_name(style))):
+                depth = int(listed[1]) - 1
+            hidden += [on for on in (is_on(style, "w:rPr/w:vanish"),) if on is not None]
+            bold += [on for on in (is_on(style, "w:rPr/w:b"),) if on is not None]
+        role, level = roles[0] if roles else ("", 0)
+        return Look(role, level, number, linked, depth, hidden[:1] == [True], bold[:1] == [True])
+
+
+def numbered(properties: Element | None) -> tuple[str, int] | None:
+    """Return the list that a paragraph's properties name, and the level in it; list "0" takes it out of any."""
+    list_id = value(properties, "w:numPr/w:numId")
+    return (list_id, integer(value(properties, "w:numPr/w:ilvl"))) if list_id else None
+
+
+def outline_level(properties: Element | None) -> int | None:
+    """Return the level of the heading that a paragraph's properties make of it: 0 if none, None if they don't say."""
+    text = value(properties, "w:outlineLvl")
+    return None if not text else (integer(text, _BODY_TEXT) + 1) % (_BODY_TEXT + 1)
+
+
+def _roles(style: Element) -> list[tuple[Role, int]]:
+    """Return what one style alone says, in a list of one; nothing if it leaves that to the style it is based on."""
+    name = _name(style)
+    if _CONTENTS.fullmatch(name):
+        return [("contents", 0)]
+    level = outline_level(find(style, "w:pPr"))
+    if level is not None:
+        return [("heading", level) if level else ("", 0)]
+    if found := _HEADING.fullmatch(name):
+        return [("heading", int(found[1]))]
+    if name in _TITLES:
+        return [("heading", _TITLES[name])]
+    named: dict[Role, bool] = {
+        "quote": name in _QUOTES,
+        "code": bool(_CODE.fullmatch(name)),
+        "continued": bool(_CONTINUED.fullmatch(name)),
+    }
+    return [(role, 0) for role, fits in named.items() if fits]
+
+
+def _name(style: Element) -> str:
+    return " ".join(value(style, "w:name").lower().split())

@@ -1,0 +1,131 @@
+"""Read the grid of a Word table: merged cells, and which rows are its header."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from chunkwise.readers.office.docx_styles import Styles
+from chunkwise.readers.office.package import Element, find, integer, is_on, tag, value
+
+# The bit of a table's look that gives its first row a look of its own. Source: ECMA-376, 17.4.55
+_FIRST_ROW = 0x20
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The text of a cell; `is_bold`: it is that of a header by its letters."""
+
+    text: str
+    is_bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The rows of a table, of which the first `n_header` are its header."""
+
+    rows: list[list[str]]
+    n_header: int
+
+
+def grid(
+    table: Element, styles: Styles, *, read: Callable[[Element], Cell], removed: Callable[[Element], None]
+) -> Grid:
+    """Return the rows of a table.
+
+    What is merged downward stands in each row, what is merged to the right once. A column in which no cell begins is
+    none, and neither is one without text. Rows that a tracked change took away are given to `removed`.
+    """
+    rows: list[dict[int, Cell]] = []
+    above: dict[int, Cell] = {}
+    n_marked = 0
+    for row in _parts(table, "w:tr"):
+        properties = find(row, "w:trPr")
+        if find(properties, "w:del") is not None:
+            removed(row)
+            continue
+        rows.append(_cells(row, above, read))
+        n_marked += n_marked == len(rows) - 1 and is_on(properties, "w:tblHeader") is True
+    n_header = _n_header(n_marked, rows, table, styles)
+    columns = sorted({column for row in rows for column, cell in row.items() if cell.text})
+    texts = [_padded([row[column].text if column in row else "" for column in columns]) for row in rows]
+    return Grid([row for row in texts if row], sum(bool(row) for row in texts[:n_header]))
+
+
+def only_cell(table: Element) -> Element | None:
+    """Return the cell of a table that has but one: a box around text."""
+    cells = (cell for row in _parts(table, "w:tr") for cell in _parts(row, "w:tc"))
+    first, second = next(cells, None), next(cells, None)
+    return first if second is None else None
+
+
+def cells(table: Element) -> Iterator[Element]:
+    """Yield the cells of a table, a row after the other."""
+    for row in _parts(table, "w:tr"):
+        yield from _parts(row, "w:tc")
+
+
+def _cells(row: Element, above: dict[int, Cell], read: Callable[[Element], Cell]) -> dict[int, Cell]:
+    """Return the cells of a row by the columns that they begin in; `above` are those merged downward, brought along."""
+    found: dict[int, Cell] = {}
+    column = integer(value(find(row, "w:trPr"), "w:gridBefore"))
+    for cell in _parts(row, "w:tc"):
+        properties = find(cell, "w:tcPr")
+        merged, beside = find(properties, "w:vMerge"), find(properties, "w:hMerge")
+        if merged is not None and value(properties, "w:vMerge") != "restart":
+            text = above.get(column, Cell(""))
+        elif beside is not None and value(properties, "w:hMerge") != "restart":
+            text = Cell("")
+        else:
+            text = read(cell)
+        if merged is None:
+            above.pop(column, None)
+        else:
+            above[column] = text
+        found[column] = text
+        column += max(1, integer(value(properties, "w:gridSpan"), 1))
+    return found
+
+
+def _n_header(n_marked: int, rows: list[dict[int, Cell]], table: Element, styles: Styles) -> int:
+    """Return how many rows are the header: those marked as one, else the first if it looks different from the rest."""
+    if len(rows) < 2:
+        return 0
+    if n_marked:
+        return min(n_marked, len(rows) - 1)
+    looks = find(table, "w:tblPr/w:tblLook")
+    named = [value(looks, ".", "w:firstRow"), _bit(value(looks, "."))]
+    filled = [cell for cell in rows[0].values() if cell.text]
+    bold = bool(filled) and all(cell.is_bold for cell in filled) and not all(_is_bold(row) for row in rows[1:])
+    if "1" not in named and "true" not in named:
+        return 0
+    return int(bold or styles.has_header(value(table, "w:tblPr/w:tblStyle")))
+
+
+def _is_bold(row: dict[int, Cell]) -> bool:
+    return all(cell.is_bold for cell in row.values() if cell.text)
+
+
+def _bit(look: str) -> str:
+    """Tell, from the hexadecimal number that older files have, whether the first row has a look of its own."""
+    is_number = 0 < len(look) <= 8 and all(letter in "0123456789abcdefABCDEF" for letter in look)
+    return "1" if is_number and int(look, 16) & _FIRST_ROW else ""
+
+
+def _padded(row: list[str]) -> list[str]:
+    """Return a row without the empty cells at its end, as a title over all columns leaves them."""
+    while row and not row[-1]:
+        row.pop()
+    return row
+
+
+def _parts(element: Element, name: str) -> Iterator[Element]:
+    """Yield the rows of a table or the cells of a row, also those inside of content controls."""
+    waiting = list(reversed(list(element)))
+    while waiting:
+        part = waiting.pop()
+        found = tag(part)
+        if found == name:
+            yield part
+        elif found in ("w:sdt", "w:sdtContent", "w:customXml", "w:ins"):
+            waiting += reversed(list(part))
