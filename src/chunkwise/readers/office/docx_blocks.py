@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from chunkwise.core.types import BlockKind
 from chunkwise.readers.office.docx_numbering import Numbering
-from chunkwise.readers.office.docx_runs import Line, Runs, branch
+from chunkwise.readers.office.docx_runs import Line, Runs
 from chunkwise.readers.office.docx_styles import Look, Styles, numbered, outline_level
 from chunkwise.readers.office.docx_tables import Cell, cells, grid, only_cell
 from chunkwise.readers.office.drawings import chart_rows, chart_title, diagram_items
 from chunkwise.readers.office.lists import Lists
-from chunkwise.readers.office.package import Element, clark, find, tag, value
+from chunkwise.readers.office.package import Element, branch, clark, find, tag, value
 from chunkwise.readers.writer import Writer
 
 # A heading is of one of six levels here, as in HTML and Markdown; Word has nine.

@@ -10,7 +10,7 @@ from chunkwise.readers.office.docx_styles import Styles
 from chunkwise.readers.office.drawings import described, description
 from chunkwise.readers.office.formulas import formula
 from chunkwise.readers.office.numerals import numeral
-from chunkwise.readers.office.package import Element, Relation, clark, find, is_on, tag, value
+from chunkwise.readers.office.package import Element, Relation, branch, clark, find, is_on, tag, value
 from chunkwise.readers.office.symbols import symbol
 
 _CHARACTERS = {
@@ -253,13 +253,6 @@ class Runs:
         text = " ".join("".join(self._pieces[start:]).split())
         if text and len(self.links) < _MOST_LINKS:
             self.links.append({"text": text, "url": address})
-
-
-def branch(element: Element) -> list[Element]:
-    """Return what an `mc:AlternateContent` holds, which has it twice: as it is now, and for older programs."""
-    choice = find(element, "mc:Choice")
-    chosen = choice if choice is not None and len(list(choice)) else find(element, "mc:Fallback")
-    return [] if chosen is None else list(chosen)
 
 
 def _found(element: Element, path: str) -> list[Element]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from chunkwise.readers.office.docx_styles import Styles
+from chunkwise.readers.office.grids import Grid, compact
 from chunkwise.readers.office.package import Element, find, integer, is_on, tag, value
 
 # The bit of a table's look that gives its first row a look of its own. Source: ECMA-376, 17.4.55
@@ -20,21 +21,13 @@ class Cell:
     is_bold: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The rows of a table, of which the first `n_header` are its header."""
-
-    rows: list[list[str]]
-    n_header: int
-
-
 def grid(
     table: Element, styles: Styles, *, read: Callable[[Element], Cell], removed: Callable[[Element], None]
 ) -> Grid:
     """Return the rows of a table.
 
-    What is merged downward stands in each row, what is merged to the right once. A column in which no cell begins is
-    none, and neither is one without text. Rows that a tracked change took away are given to `removed`.
+    What is merged downward stands in each row, what is merged to the right once.
+    Rows that a tracked change took away are given to `removed`.
     """
     rows: list[dict[int, Cell]] = []
     above: dict[int, Cell] = {}
@@ -47,9 +40,7 @@ def grid(
         rows.append(_cells(row, above, read))
         n_marked += n_marked == len(rows) - 1 and is_on(properties, "w:tblHeader") is True
     n_header = _n_header(n_marked, rows, table, styles)
-    columns = sorted({column for row in rows for column, cell in row.items() if cell.text})
-    texts = [_padded([row[column].text if column in row else "" for column in columns]) for row in rows]
-    return Grid([row for row in texts if row], sum(bool(row) for row in texts[:n_header]))
+    return compact([{column: cell.text for column, cell in row.items()} for row in rows], n_header=n_header)
 
 
 def only_cell(table: Element) -> Element | None:
@@ -110,13 +101,6 @@ def _bit(look: str) -> str:
     """Tell, from the hexadecimal number that older files have, whether the first row has a look of its own."""
     is_number = 0 < len(look) <= 8 and all(letter in "0123456789abcdefABCDEF" for letter in look)
     return "1" if is_number and int(look, 16) & _FIRST_ROW else ""
-
-
-def _padded(row: list[str]) -> list[str]:
-    """Return a row without the empty cells at its end, as a title over all columns leaves them."""
-    while row and not row[-1]:
-        row.pop()
-    return row
 
 
 def _parts(element: Element, name: str) -> Iterator[Element]:

@@ -219,6 +219,13 @@ def is_on(element: Element | None, path: str) -> bool | None:
     return None if found is None else found.get(clark("w:val")) not in ("0", "false", "off")
 
 
+def branch(element: Element) -> list[Element]:
+    """Return what an `mc:AlternateContent` holds, which has it twice: as it is now, and for older programs."""
+    choice = find(element, "mc:Choice")
+    chosen = choice if choice is not None and len(list(choice)) else find(element, "mc:Fallback")
+    return [] if chosen is None else list(chosen)
+
+
 def integer(text: str | None, default: int = 0) -> int:
     """Return a number of up to nine digits, else the default."""
     found = _INTEGER.fullmatch(text or "")
