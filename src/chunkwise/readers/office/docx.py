@@ -36,7 +36,10 @@ def read_docx(source: Source) -> Document:
 
     styles = Styles(part("styles"))
     runs = Runs(styles, package.relations(name))
-    parts = Parts(lambda relation: _related(package, name, relation), _notes(part("footnotes"), part("endnotes")))
+    drawn: set[str] = set()
+    parts = Parts(
+        lambda relation: _related(package, name, relation, drawn), _notes(part("footnotes"), part("endnotes"))
+    )
     writer = Writer()
     blocks = Blocks(writer, styles, Numbering(part("numbering"), styles.list_of), runs, parts)
     if body is not None:
@@ -54,11 +57,14 @@ def read_docx(source: Source) -> Document:
     return writer.document(source, meta)
 
 
-def _related(package: Package, name: str, id: str) -> Element | None:
-    """Return the tree of the chart or the diagram that a relation names."""
+def _related(package: Package, name: str, id: str, drawn: set[str]) -> Element | None:
+    """Return the tree of the chart or the diagram that a relation names, the first time that it is drawn."""
     relation = package.relations(name).get(id)
     known = relation is not None and not relation.external and relation.kind in ("chart", "diagramData")
-    return package.tree(relation.target) if known and relation is not None else None
+    if relation is None or not known or relation.target in drawn:
+        return None
+    drawn.add(relation.target)
+    return package.tree(relation.target)
 
 
 def _notes(footnotes: Element | None, endnotes: Element | None) -> Callable[[str, str], Element | None]:

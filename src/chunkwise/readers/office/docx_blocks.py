@@ -113,13 +113,8 @@ class Blocks:
         line = self._runs.line(element, is_hidden=look.is_hidden, is_bold=look.is_bold)
         text = self._before + line.text
         self._before = ""
-        is_drop_cap = value(properties, "w:framePr", "w:dropCap") in ("drop", "margin")
-        if (
-            is_drop_cap
-            or find(properties, "w:rPr/w:del") is not None
-            or find(properties, "w:rPr/w:moveFrom") is not None
-        ):
-            self._before, text = text.rstrip("\n"), ""
+        if _runs_on(properties):
+            self._before = text.rstrip("\n")
             return _Paragraph(look, 0, line, "")
         text = text.strip("\n").rstrip() if look.role == "code" else text.strip()
         return self._counted(_Paragraph(look, min(level, _DEEPEST_HEADING), line, text), properties)
@@ -274,3 +269,9 @@ class Blocks:
             elif root is not None:
                 drawn += [text for _, text in diagram_items(root)]
         return [paragraph.whole, *line.pictures, *drawn, *boxed]
+
+
+def _runs_on(properties: Element | None) -> bool:
+    """Tell whether a paragraph's text is the beginning of the next: a drop cap, or its mark was deleted."""
+    marks = [mark for kind in ("w:del", "w:moveFrom") if (mark := find(properties, f"w:rPr/{kind}")) is not None]
+    return bool(marks) or value(properties, "w:framePr", "w:dropCap") in ("drop", "margin")

@@ -35,6 +35,8 @@ _PRIVATE = re.compile("[\uf020-\uf0ff]")
 _ADDRESS = re.compile(r'HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)"', re.IGNORECASE)
 # How many links are listed; more tell nobody anything.
 _MOST_LINKS = 10_000
+# How many pieces of text, usually words, a link has at most, and how many characters an instruction; more is no use.
+_LONGEST_LINK, _LONGEST_INSTRUCTION = 200, 10_000
 
 
 @dataclass(slots=True)
@@ -46,7 +48,7 @@ class Line:
 
     text: str = ""
     boxes: list[Element] = field(default_factory=list)
-    pictures: list[str] = field(default_factory=list)
+    pictures: dict[str, None] = field(default_factory=dict)
     charts: list[str] = field(default_factory=list)
     diagrams: list[str] = field(default_factory=list)
     is_bold: bool = False
@@ -83,23 +85,30 @@ class Runs:
         self.notes: list[tuple[str, str, str]] = []  # kind, id, and the mark in the text
         self._styles = styles
         self._relations = relations
+        self._n_notes: Counter[str] = Counter()
         self._marks: dict[tuple[str, str], str] = {}
         self._fields: list[_Field] = []
-        self._muted = 0  # how many of the fields show nothing
+        self._n_instructions = 0  # how many of the fields are still in their instruction
+        self._n_contents = 0  # how many of them list other places
         self._pieces: list[str] = []
         self._line = Line()
         self._light = 0  # pieces of text that are not bold
         self._n_pictures = 0
 
     @property
+    def _is_muted(self) -> bool:
+        """Whether what comes is no text of the document."""
+        return self._n_instructions + self._n_contents > 0
+
+    @property
     def in_contents(self) -> bool:
         """Whether a table of contents has begun and not ended."""
-        return any(one.is_contents for one in self._fields)
+        return self._n_contents > 0
 
     def end_contents(self) -> None:
         """Forget a table of contents that a damaged file never ends."""
-        self._muted -= sum(one.is_contents for one in self._fields)
         self._fields = [one for one in self._fields if not one.is_contents]
+        self._n_contents = 0
 
     def line(self, paragraph: Element, *, is_hidden: bool = False, is_bold: bool = False) -> Line:
         """Read one paragraph, hidden or bold as its style has it where its runs say nothing."""
@@ -147,10 +156,11 @@ class Runs:
             if name == "w:fldChar":
                 self._field(part.get(clark("w:fldCharType")) or "")
             elif name == "w:instrText":
-                if self._fields and not self._fields[-1].is_shown:
-                    self._fields[-1].code += part.text or ""
+                top = self._fields[-1] if self._fields else None
+                if top and not top.is_shown and len(top.code) < _LONGEST_INSTRUCTION:
+                    top.code += part.text or ""
             elif is_hidden:
-                if name == "w:t" and not self._muted:
+                if name == "w:t" and not self._is_muted:
                     self.told["hidden text", "characters"] += len(part.text or "")
             elif text := self._letters(part, name, font):
                 before = len(self._pieces)
@@ -169,7 +179,7 @@ class Runs:
             return text
         if name == "w:sym":
             return self._symbol(_hexadecimal(part.get(clark("w:char"))), part.get(clark("w:font")) or "")
-        if name in _NOTES and not self._muted:
+        if name in _NOTES and not self._is_muted:
             return self._note(_NOTES[name], part.get(clark("w:id")) or "")
         return _CHARACTERS.get(name, "")
 
@@ -182,7 +192,8 @@ class Runs:
     def _note(self, kind: str, id: str) -> str:
         """Return the mark of a note: notes at the foot are 1, 2, ..., those at the end i, ii, ..., as Word has it."""
         if (kind, id) not in self._marks:
-            number = sum(known == kind for known, _ in self._marks) + 1
+            self._n_notes[kind] += 1
+            number = self._n_notes[kind]
             mark = f"[^{numeral(number, 'decimal' if kind == 'footnote' else 'lowerRoman')}]"
             self._marks[kind, id] = mark
             self.notes.append((kind, id, mark))
@@ -221,36 +232,38 @@ class Runs:
             waiting += reversed(branch(element) if name == "mc:AlternateContent" else list(element))
 
     def _picture(self, text: str) -> None:
-        if text and text not in self._line.pictures and not self._muted:
-            self._line.pictures.append(text)
+        if text and not self._is_muted:
+            self._line.pictures[text] = None
 
     def _show(self, text: str) -> None:
-        if text and not self._muted:
+        if text and not self._is_muted:
             self._pieces.append(text)
 
     def _field(self, kind: str) -> None:
         if kind == "begin":
             self._fields.append(_Field())
-            self._muted += 1
+            self._n_instructions += 1
         elif kind == "separate" and self._fields and not self._fields[-1].is_shown:
             top = self._fields[-1]
             top.is_shown, top.start = True, len(self._pieces)
             top.is_contents = top.code.split(None, 1)[:1] != [] and top.code.split(None, 1)[0].upper() in _CONTENTS
-            self._muted -= not top.is_contents
+            self._n_instructions -= 1
+            self._n_contents += top.is_contents
         elif kind == "end" and self._fields:
             top = self._fields.pop()
-            self._muted -= top.is_contents or not top.is_shown
+            self._n_instructions -= not top.is_shown
+            self._n_contents -= top.is_contents
             if top.is_shown and (found := _ADDRESS.search(top.code)):
                 self._link(found[1], top.start)
 
     def _end_instructions(self) -> None:
         """Forget fields that a paragraph's end cuts off in their instruction: all that follows would be hidden."""
-        kept = [one for one in self._fields if one.is_shown]
-        self._muted -= len(self._fields) - len(kept)
-        self._fields = kept
+        if self._n_instructions:
+            self._fields = [one for one in self._fields if one.is_shown]
+            self._n_instructions = 0
 
     def _link(self, address: str, start: int) -> None:
-        text = " ".join("".join(self._pieces[start:]).split())
+        text = " ".join("".join(self._pieces[start : start + _LONGEST_LINK]).split())
         if text and len(self.links) < _MOST_LINKS:
             self.links.append({"text": text, "url": address})
 

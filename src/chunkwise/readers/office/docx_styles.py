@@ -23,6 +23,8 @@ _CODE = re.compile(
 _CONTINUED = re.compile(r"list (?:paragraph|continue)(?: [2-5])?")
 # The lists of these styles are each of level 0 in a numbering of their own; their depth is in their name.
 _LIST = re.compile(r"list (?:bullet|number) ([2-5])")
+# How many styles are based on one another: Word allows eleven.
+_LONGEST_CHAIN = 50
 _BODY_TEXT = 9  # the outline level of what is no heading. Source: ECMA-376, 17.3.1.20
 
 
@@ -42,6 +44,18 @@ class Look:
     is_bold: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What one style says, without those that it is based on; None where it says nothing."""
+
+    id: str
+    role: tuple[Role, int] | None
+    number: tuple[str, int] | None
+    depth: int
+    is_hidden: bool | None
+    is_bold: bool | None
+
+
 class Styles:
     """The styles of a file by their ids."""
 
@@ -57,6 +71,7 @@ class Styles:
             "",
         )
         self._looks: dict[str, Look] = {}
+        self._known: dict[str, _Own] = {}
         self.language = value(root, "w:docDefaults/w:rPrDefault/w:rPr/w:lang")
 
     def paragraph(self, id: str) -> Look:
@@ -82,27 +97,39 @@ class Styles:
     def _chain(self, id: str) -> Iterator[Element]:
         """Yield a style and those that it is based on, each once."""
         seen: set[str] = set()
-        while id in self._styles and id not in seen:
+        while id in self._styles and id not in seen and len(seen) < _LONGEST_CHAIN:
             seen.add(id)
             yield self._styles[id]
             id = value(self._styles[id], "w:basedOn")
 
     def _look(self, id: str) -> Look:
-        roles: list[tuple[Role, int]] = []
-        number: tuple[str, int] | None = None
-        linked, depth = "", 0
-        hidden: list[bool] = []
-        bold: list[bool] = []
-        for style in self._chain(id):
-            roles += _roles(style)
-            if number is None and (found := numbered(find(style, "w:pPr"))):
-                number, linked = found, style.get(clark("w:styleId")) or ""
-            if not depth and (listed := _LIST.fullmatch(_name(style))):
-                depth = int(listed[1]) - 1
-            hidden += [on for on in (is_on(style, "w:rPr/w:vanish"),) if on is not None]
-            bold += [on for on in (is_on(style, "w:rPr/w:b"),) if on is not None]
-        role, level = roles[0] if roles else ("", 0)
-        return Look(role, level, number, linked, depth, hidden[:1] == [True], bold[:1] == [True])
+        found = [self._own(style) for style in self._chain(id)]
+        role, level = next((one.role for one in found if one.role is not None), ("", 0))
+        listed = next((one for one in found if one.number is not None), None)
+        return Look(
+            role,
+            level,
+            listed.number if listed else None,
+            listed.id if listed else "",
+            next((one.depth for one in found if one.depth), 0),
+            next((one.is_hidden for one in found if one.is_hidden is not None), False),
+            next((one.is_bold for one in found if one.is_bold is not None), False),
+        )
+
+    def _own(self, style: Element) -> _Own:
+        """Return what one style alone says; each is asked once, for many may be based on it."""
+        id = style.get(clark("w:styleId")) or ""
+        if id not in self._known:
+            listed = _LIST.fullmatch(_name(style))
+            self._known[id] = _Own(
+                id,
+                _role(style),
+                numbered(find(style, "w:pPr")),
+                int(listed[1]) - 1 if listed else 0,
+                is_on(style, "w:rPr/w:vanish"),
+                is_on(style, "w:rPr/w:b"),
+            )
+        return self._known[id]
 
 
 def numbered(properties: Element | None) -> tuple[str, int] | None:
@@ -117,24 +144,23 @@ def outline_level(properties: Element | None) -> int | None:
     return None if not text else (integer(text, _BODY_TEXT) + 1) % (_BODY_TEXT + 1)
 
 
-def _roles(style: Element) -> list[tuple[Role, int]]:
-    """Return what one style alone says, in a list of one; nothing if it leaves that to the style it is based on."""
+def _role(style: Element) -> tuple[Role, int] | None:
+    """Return what one style alone makes of its paragraphs, with a heading's level; None if it leaves that to others."""
     name = _name(style)
-    if _CONTENTS.fullmatch(name):
-        return [("contents", 0)]
     level = outline_level(find(style, "w:pPr"))
+    if _CONTENTS.fullmatch(name):
+        return "contents", 0
     if level is not None:
-        return [("heading", level) if level else ("", 0)]
+        return ("heading", level) if level else ("", 0)
     if found := _HEADING.fullmatch(name):
-        return [("heading", int(found[1]))]
+        return "heading", int(found[1])
     if name in _TITLES:
-        return [("heading", _TITLES[name])]
-    named: dict[Role, bool] = {
-        "quote": name in _QUOTES,
-        "code": bool(_CODE.fullmatch(name)),
-        "continued": bool(_CONTINUED.fullmatch(name)),
-    }
-    return [(role, 0) for role, fits in named.items() if fits]
+        return "heading", _TITLES[name]
+    if name in _QUOTES:
+        return "quote", 0
+    if _CODE.fullmatch(name):
+        return "code", 0
+    return ("continued", 0) if _CONTINUED.fullmatch(name) else None
 
 
 def _name(style: Element) -> str:

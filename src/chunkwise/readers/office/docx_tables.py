@@ -84,8 +84,8 @@ def _n_header(n_marked: int, rows: list[dict[int, Cell]], table: Element, styles
         return 0
     if n_marked:
         return min(n_marked, len(rows) - 1)
-    looks = find(table, "w:tblPr/w:tblLook")
-    named = [value(looks, ".", "w:firstRow"), _bit(value(looks, "."))]
+    look = "w:tblPr/w:tblLook"
+    named = [value(table, look, "w:firstRow"), _bit(value(table, look))]
     filled = [cell for cell in rows[0].values() if cell.text]
     bold = bool(filled) and all(cell.is_bold for cell in filled) and not all(_is_bold(row) for row in rows[1:])
     if "1" not in named and "true" not in named:

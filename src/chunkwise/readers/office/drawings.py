@@ -15,7 +15,7 @@ _FILE_NAME = re.compile(
     re.IGNORECASE,
 )
 # What Office appends to descriptions that it made.
-_MADE = re.compile(r"\s*(?:Description automatically generated.*|AI-generated content may be incorrect\.)", re.DOTALL)
+_MADE = re.compile(r"(?:Description automatically generated.*|AI-generated content may be incorrect\.)", re.DOTALL)
 # How many points of a chart, and how many levels of a diagram, are written.
 _MOST_POINTS, _DEEPEST = 1000, 20
 

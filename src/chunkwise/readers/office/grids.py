@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+# A table of more cells than this, most of which are between those that it has, is no table that a person made.
+_MOST_PADDED, _MOST_PADDING = 1_000_000, 10
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -19,9 +22,14 @@ def compact(rows: Sequence[Mapping[int, str]], *, n_header: int) -> Grid:
 
     A column in which no text begins is none, and neither is a row without text. No cell is empty at the end of a row,
     so that a title over all columns stands alone.
+    Columns are not kept apart where that would take ten times the cells that there are.
     """
     columns = sorted({column for row in rows for column, text in row.items() if text})
-    texts = [_padded([row.get(column, "") for column in columns]) for row in rows]
+    n_texts = sum(map(len, rows))
+    if len(rows) * len(columns) > max(_MOST_PADDED, _MOST_PADDING * n_texts):
+        texts = [[text for text in row.values() if text] for row in rows]
+    else:
+        texts = [_padded([row.get(column, "") for column in columns]) for row in rows]
     return Grid([row for row in texts if row], sum(bool(row) for row in texts[:n_header]))
 
 

@@ -39,11 +39,14 @@ _NAMESPACES = {
 _PREFIXES = {namespace: prefix for prefix, namespace in _NAMESPACES.items()}
 _PREFIXED = re.compile(r"(\w+):(?=\w)")
 # The strict form of ECMA-376 has the same names in other namespaces.
-_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
+_STRICT_ROOT = b"http://purl.oclc.org/ooxml/"
+_STRICT = re.compile(re.escape(_STRICT_ROOT) + rb"(\w+)/(\w+)")
 # How the container begins that encrypted files have, and those of the formats before 2007. Source: MS-CFB 2.2.
 _OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Bytes of memory that a tag or an attribute costs in libxml2 2.14 at most, measured on elements without text.
 _NODE = 128
+# How deep elements may be nested for libxml2 without being told otherwise, and that is not lifted.
+_PARSER_DEPTH = 256
 # What share of the memory that a file may use one tree may take.
 _TREE_SHARE = 0.5
 _INTEGER = re.compile(r"\s*([-+]?\d{1,9})\s*")
@@ -57,6 +60,7 @@ class Element(Protocol):
     tail: str | None
 
     def __iter__(self) -> Iterator[Self]: ...
+    def __len__(self) -> int: ...
     def get(self, key: str) -> str | None: ...
     def find(self, path: str) -> Self | None: ...
     def findall(self, path: str) -> list[Self]: ...
@@ -96,8 +100,7 @@ class Package:
         """
         if not name or name.lower() not in self._names:
             return None
-        content = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", self._content(name))
-        self._refuse_large(name, content)
+        content = self._content(name)
         parser = self._etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
         try:
             root = self._etree.fromstring(content, parser)
@@ -105,9 +108,10 @@ class Package:
             raise ReadError(f"{self.id}, {name}: damaged ({err}); open it in its program and save it anew") from err
         if root.getroottree().docinfo.internalDTD is not None:
             raise ReadError(f"{self.id}, {name}: defines entities, as no Office program does; not read")
-        if root.xpath("boolean(" + "/*" * (self._limits.nesting + 1) + ")"):
+        nesting = self._limits.nesting
+        if nesting < _PARSER_DEPTH and root.xpath("boolean(" + "/*" * (nesting + 1) + ")"):
             raise ReadError(
-                f"{self.id}, {name}: elements nested deeper than {self._limits.nesting}; "
+                f"{self.id}, {name}: elements nested deeper than {nesting}; "
                 "if it is to be trusted, raise the limit: nesting"
             )
         return cast("Element", root)
@@ -124,8 +128,9 @@ class Package:
         return self._relations[name]
 
     def related(self, name: str, kind: str) -> list[str]:
-        """Return the names of the parts that a part refers to as of this kind."""
-        return [one.target for one in self.relations(name).values() if one.kind == kind and not one.external]
+        """Return the names of the parts that a part refers to as of this kind, each once."""
+        found = (one.target for one in self.relations(name).values() if one.kind == kind and not one.external)
+        return list(dict.fromkeys(found))
 
     def main(self, kind: str) -> tuple[str, Element]:
         """Return the name and the tree of the part that the file is about, whose root is a `kind`.
@@ -139,14 +144,20 @@ class Package:
         raise ReadError(f"{self.id}: holds no {kind.partition(':')[2]}; is its suffix right?")
 
     def _content(self, name: str) -> bytes:
+        """Return what a part holds, in the namespaces of the usual form of the format."""
+        stored = self._names[name.lower()]
+        self._refuse_large(name, self._archive.getinfo(stored).file_size)
         try:
-            return self._archive.read(self._names[name.lower()])
+            content = self._archive.read(stored)
         except (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, struct.error, zlib.error) as err:
             raise ReadError(f"{self.id}, {name}: damaged ({err}); open it in its program and save it anew") from err
+        self._refuse_large(name, len(content) + _NODE * (content.count(b"<") + content.count(b"=")))
+        if _STRICT_ROOT in content:
+            content = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", content)
+        return content
 
-    def _refuse_large(self, name: str, content: bytes) -> None:
-        """Refuse a part whose tree would not fit into memory, by its tags and attributes."""
-        size = len(content) + _NODE * (content.count(b"<") + content.count(b"="))
+    def _refuse_large(self, name: str, size: int) -> None:
+        """Refuse a part whose tree would take so many bytes of memory, by its text, tags and attributes."""
         if size > _TREE_SHARE * self._limits.memory:
             raise ReadError(
                 f"{self.id}, {name}: its tree would take {size >> 20:,} MiB; "
@@ -204,7 +215,7 @@ def _prefixed(name: str) -> str:
 
 def find(element: Element | None, path: str) -> Element | None:
     """Return the first element at a path, if there is one."""
-    return None if element is None else element.find(clark(path))
+    return None if element is None or not len(element) else element.find(clark(path))
 
 
 def value(element: Element | None, path: str, name: str = "w:val") -> str:

@@ -62,13 +62,14 @@ class _Deck:
         self._package = package
         self._lists = Lists(self.writer)
         self._known: dict[str, list[Layout]] = {}
+        self._seen: set[str] = set()  # parts that were written: a hostile file shows one many times
         self._part = ""  # the name of the slide that is being written
 
     def slide(self, number: int, name: str) -> None:
         """Write a slide."""
-        root = self._package.tree(name)
+        root = self._first_time(name)
         if root is None:
-            self.warnings.append(f"slide {number} is missing in the file")
+            self.warnings.append(f"slide {number} is missing in the file, or is there twice")
             return
         found = list(shapes(root, self._layouts(name)))
         if root.get("show") in ("0", "false"):
@@ -77,13 +78,20 @@ class _Deck:
             return
         self._part = name
         for one in self._package.related(name, "comments"):
-            self.told["comments"] += _n_children(self._package.tree(one))
+            self.told["comments"] += _n_children(self._first_time(one))
         self.writer.begin_page(number)
         if not any(shape.place in TITLES and self._title(shape) for shape in found):
             found = self._with_title(found)
         for shape in found:
             self._shape(shape)
         self._notes()
+
+    def _first_time(self, name: str) -> Element | None:
+        """Return the tree of a part, but only once."""
+        if name in self._seen:
+            return None
+        self._seen.add(name)
+        return self._package.tree(name)
 
     def _layouts(self, slide: str) -> list[Layout]:
         """Return a slide's layout and its master, which many slides share."""
@@ -100,16 +108,13 @@ class _Deck:
 
     def _with_title(self, found: list[Shape]) -> list[Shape]:
         """Return the shapes with the first one as a title, if it looks like one and is followed by others."""
-        texts = [(index, lines) for index, shape in enumerate(found) if (lines := self._paragraphs(shape))]
-        if len(texts) < 2 and len(found) < 2:
+        index = next((index for index, shape in enumerate(found) if self._paragraphs(shape)), -1)
+        if index < 0 or len(found) < 2 or found[index].place:
             return found
-        for index, lines in texts[:1]:
-            one = lines[0]
-            is_line = len(lines) == 1 and not one.marker and len(one.text) <= _LONGEST_TITLE
-            if is_line and one.size >= _TITLE_SIZE and not found[index].place:
-                titled = Shape(found[index].element, TITLES[0])
-                return [titled, *found[:index], *found[index + 1 :]]
-        return found
+        first, *more = self._paragraphs(found[index])
+        if more or first.marker or len(first.text) > _LONGEST_TITLE or first.size < _TITLE_SIZE:
+            return found
+        return [Shape(found[index].element, TITLES[0]), *found[:index], *found[index + 1 :]]
 
     def _paragraphs(self, shape: Shape) -> list[Paragraph]:
         body = find(shape.element, "p:txBody")
@@ -163,11 +168,11 @@ class _Deck:
     def _related(self, id: str, kind: str) -> Element | None:
         relation = self._package.relations(self._part).get(id)
         is_known = relation is not None and relation.kind == kind and not relation.external
-        return self._package.tree(relation.target) if relation is not None and is_known else None
+        return self._first_time(relation.target) if relation is not None and is_known else None
 
     def _notes(self) -> None:
         for name in self._package.related(self._part, "notesSlide"):
-            root = self._package.tree(name)
+            root = self._first_time(name)
             for shape in [] if root is None else shapes(root, ()):
                 if shape.place == "body":
                     text = "\n".join(f"{one.marker} {one.text}".strip() for one in self._paragraphs(shape))

@@ -17,11 +17,11 @@ _WINGDINGS = {
 
 def symbol(code: int, font: str) -> str:
     """Return the Unicode of a letter of a font; empty where it has none."""
-    code = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
+    own = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
     if font.lower().startswith("wingdings"):
-        return _WINGDINGS.get(code, "")
+        return _WINGDINGS.get(own, "")
     if font.lower() == "symbol":
-        low, high = code - 0x20, code - 0xA1
+        low, high = own - 0x20, own - 0xA1
         if 0 <= low < len(_SYMBOL_LOW):
             return _SYMBOL_LOW[low]
         return _SYMBOL_HIGH[high] if 0 <= high < len(_SYMBOL_HIGH) else ""
