@@ -1,16 +1,26 @@
 """Make the Word and PowerPoint files in files/readers; to be run after a change here.
 
-The Word files are raw XML as Word writes it; what they hold no library can make.
+The manual is raw XML as Word writes it; what it holds no library can make.
 """
 
 from __future__ import annotations
 
+import io
 import sys
+from datetime import datetime
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import docx
+import pptx
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches, Pt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ooxml import docx_file, root  # where it is found is set right above
+from ooxml import docx_file, packed, root  # where it is found is set right above
 
 FILES = Path(__file__).parent / "files" / "readers"
 
@@ -133,6 +143,7 @@ MANUAL = (
     + p(
         run("This manual is for pumps of the series ")
         + run("P", "<w:b/>")
+        + run(", described ")
         + f'<w:hyperlink r:id="rLink">{run("on the maker")}{run("’s page")}</w:hyperlink>'
         + f'<w:ins w:id="9">{run(", made after 2019")}</w:ins>'
         + '<w:del w:id="8"><w:r><w:delText>before</w:delText></w:r></w:del>'
@@ -219,8 +230,81 @@ def manual() -> bytes:
     )
 
 
+def minutes() -> bytes:
+    """Return a file as programs make it that use a library, with the styles of its template."""
+    document = docx.Document()
+    document.add_heading("Minutes of 6 May", 0)
+    document.add_heading("Decisions", 1)
+    document.add_paragraph("Order seals", "List Number")
+    document.add_paragraph("of two sizes", "List Number 2")
+    document.add_paragraph("Train the crew", "List Number")
+    document.add_paragraph("by June", "List Bullet")
+    document.add_heading("Costs", 2)
+    document.add_paragraph("Table 1: costs in euros", "Caption")
+    table = document.add_table(rows=3, cols=3, style="Light Grid Accent 1")
+    for cell, text in zip(
+        table._cells, ("What", "2023", "2024", "Seals", "120", "140", "Oil", "80", "75"), strict=True
+    ):
+        cell.text = text
+    document.add_paragraph("Safety is no cost.", "Intense Quote")
+    document.core_properties.title = "Minutes"
+    document.core_properties.modified = document.core_properties.created = datetime(2024, 5, 6, 7, 8, 9)
+    return saved(document)
+
+
+def review() -> bytes:
+    """Return a deck with a table, a chart, notes, and slides that are hidden, empty, or without a title."""
+    deck = pptx.Presentation()
+    deck.core_properties.modified = deck.core_properties.created = datetime(2024, 5, 6, 7, 8, 9)
+    cover, findings, compare, cards, sums, hidden, _, last = (
+        deck.slides.add_slide(deck.slide_layouts[layout]) for layout in (0, 1, 4, 5, 6, 1, 6, 1)
+    )
+    names = ("Pump review", "Findings", "Old or new?", "What we ask for", "", "Salaries", "", "Thank you")
+    for slide, name in zip(deck.slides, names, strict=True):
+        if name:
+            slide.shapes.title.text = name
+    cover.placeholders[1].text = "Spring 2024"
+    points = findings.placeholders[1].text_frame
+    points.text = "Two pumps leak"
+    for text, depth in (("P-1 at the seal", 1), ("P-4 at the flange", 1), ("All bearings are worn", 0)):
+        points.add_paragraph().text = text
+        points.paragraphs[-1].level = depth
+    findings.notes_slide.notes_text_frame.text = "Ask about spare parts.\nThen go on."
+    for index, text in enumerate(("Repair", "Cheap this year", "Replace", "Quiet, and under warranty"), 1):
+        compare.placeholders[index].text = text
+    for left, top, text in ((5, 2, "Money"), (1, 2.05, "Time"), (5, 4, "Seals"), (1, 4, "People")):
+        cards.shapes.add_textbox(Inches(left), Inches(top), Inches(3), Inches(1)).text_frame.text = text
+    head = sums.shapes.add_textbox(Inches(1), Inches(0.3), Inches(5), Inches(1)).text_frame
+    head.text = "Costs by quarter"
+    head.paragraphs[0].runs[0].font.size = Pt(32)
+    table = sums.shapes.add_table(3, 3, Inches(1), Inches(2), Inches(6), Inches(2)).table
+    for cell, text in zip(table.iter_cells(), ("Pump", "Q1", "Q2", "P-1", "10", "12", "P-4", "", "9"), strict=True):
+        cell.text = text
+    table.cell(2, 1).merge(table.cell(1, 1))
+    numbers: Any = CategoryChartData()
+    numbers.categories = ["Q1", "Q2"]
+    numbers.add_series("Leaks", (0.1 + 0.2, 4))
+    numbers.add_series("Repairs", (3, 5))
+    place = (Inches(1), Inches(4.5), Inches(4), Inches(2))
+    chart = sums.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, numbers).chart
+    chart.chart_title.text_frame.text = "Leaks and repairs"
+    hidden._element.set("show", "0")
+    last.placeholders[1].text = "Questions?"
+    return saved(deck)
+
+
+def saved(document: Any) -> bytes:
+    """Return a file without pictures and workbooks, which no reader opens, and without the time when it was made."""
+    buffer = io.BytesIO()
+    document.save(buffer)
+    with ZipFile(buffer) as archive:
+        names = [name for name in archive.namelist() if name.endswith((".xml", ".rels"))]
+        return packed({name: archive.read(name) for name in names})
+
+
 def main() -> None:
-    (FILES / "manual.docx").write_bytes(manual())
+    for name, content in (("manual.docx", manual()), ("minutes.docx", minutes()), ("review.pptx", review())):
+        (FILES / name).write_bytes(content)
 
 
 if __name__ == "__main__":

@@ -440,7 +440,8 @@ def test_huge_numbers_take_neither_time_nor_memory() -> None:
 
 
 def test_any_change_to_a_file_is_read_or_told() -> None:
-    seed, outcomes = random.Random(5), set()
+    seed = random.Random(5)
+    outcomes: set[bool | None] = set()
     with ZipFile(io.BytesIO(manual())) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     for _ in range(150):
