@@ -49,6 +49,7 @@ def test_headings_are_found_by_names_of_styles_that_ids_translate() -> None:
     document = read(p("Name", "T") + p("One", "Titre1") + p("Two", "Mine"), styles=styles)
     assert titles(document) == [(1, "Name"), (1, "One"), (1, "Two")]
     assert document.meta["title"] == "Name"
+    assert "title" not in read(p("Text.") + p("One", "Titre1"), styles=styles).meta
 
 
 def test_an_outline_level_makes_a_heading_and_unmakes_one() -> None:
@@ -142,6 +143,11 @@ def test_the_depth_of_a_list_may_be_in_the_name_of_its_style() -> None:
     assert read(p("a", "LB") + p("b", "LB2") + p("c", "LB"), styles=styles).text == "- a\n  - b\n- c"
 
 
+def test_a_paragraph_may_change_its_style_s_level_alone() -> None:
+    body = p("a", "berschrift1") + p("b", "berschrift1", '<w:numPr><w:ilvl w:val="1"/></w:numPr>')
+    assert titles(read(body)) == [(1, "1 a"), (1, "1.1 b")]
+
+
 def test_list_zero_takes_a_paragraph_out_of_its_style_s_list() -> None:
     assert titles(read(p("x", "Annex") + p("y", "berschrift1"))) == [(1, "x"), (1, "1 y")]
 
@@ -174,7 +180,9 @@ def test_rows_that_begin_further_right_keep_their_columns() -> None:
         (FIRST_ROW, BOLD, 1),
         ('<w:tblLook w:val="04A0"/>', BOLD, 1),
         (FIRST_ROW, "", 0),
-        ("", BOLD, 0),
+        ("", BOLD, 1),
+        ('<w:tblStyle w:val="Grid1"/>', "", 0),
+        ('<w:tblStyle w:val="Grid1"/><w:tblLook w:val="0020"/>', "", 1),
         (FIRST_ROW + '<w:tblStyle w:val="Grid1"/>', "", 1),
     ],
 )
@@ -456,3 +464,16 @@ def test_any_change_to_a_file_is_read_or_told() -> None:
         except ReadError:
             outcomes.add(None)
     assert outcomes >= {True, None}
+
+
+def test_an_archive_whose_directory_was_changed_is_read_or_told() -> None:
+    content = manual()
+    outcomes: set[bool] = set()
+    for bit in range(8 * (len(content) - 22), 8 * len(content)):  # the end of the directory, which finds all the rest
+        changed = bytearray(content)
+        changed[bit // 8] ^= 1 << bit % 8
+        try:
+            outcomes.add(bool(read_file(bytes(changed)).text))
+        except ReadError:
+            outcomes.add(False)
+    assert outcomes == {True, False}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chunkwise.core.types import BlockKind
 from chunkwise.readers.office.docx_numbering import Numbering
 from chunkwise.readers.office.docx_runs import Line, Runs
-from chunkwise.readers.office.docx_styles import Look, Styles, numbered, outline_level
+from chunkwise.readers.office.docx_styles import Look, Styles, outline_level
 from chunkwise.readers.office.docx_tables import Cell, cells, grid, only_cell
 from chunkwise.readers.office.drawings import chart_rows, chart_title, diagram_items
 from chunkwise.readers.office.lists import Lists
-from chunkwise.readers.office.package import Element, branch, clark, find, tag, value
+from chunkwise.readers.office.package import Element, branch, clark, find, integer, tag, value
 from chunkwise.readers.writer import Writer
 
 # A heading is of one of six levels here, as in HTML and Markdown; Word has nine.
@@ -53,7 +53,7 @@ class Blocks:
     """
 
     def __init__(self, writer: Writer, styles: Styles, numbering: Numbering, runs: Runs, parts: Parts) -> None:
-        self.title = ""
+        self.title = ""  # the heading that the document begins with
         self._writer = writer
         self._styles = styles
         self._numbering = numbering
@@ -122,14 +122,16 @@ class Blocks:
     def _counted(self, paragraph: _Paragraph, properties: Element | None) -> _Paragraph:
         """Return the paragraph with its number, if it is of a list."""
         look = paragraph.look
-        own = numbered(properties)
-        if (number := own or look.number) is None:
+        list_id, level = value(properties, "w:numPr/w:numId"), value(properties, "w:numPr/w:ilvl")
+        of_style, at = look.number or ("", 0)
+        if not (list_id or of_style):
             return paragraph
-        list_id, level = number
-        if own is None and (linked := self._numbering.level_of(list_id, look.linked)) is not None:
-            level = linked
-        marker = self._numbering.next(list_id, level)
-        return _Paragraph(look, paragraph.level, paragraph.line, paragraph.text, marker, list_id, level + look.depth)
+        if not list_id:
+            linked = self._numbering.level_of(of_style, look.linked)
+            list_id, at = of_style, at if linked is None else linked
+        depth = integer(level, at)
+        marker = self._numbering.next(list_id, depth)
+        return replace(paragraph, marker=marker, list_id=list_id, depth=depth + look.depth)
 
     def _paragraph(self, paragraph: _Paragraph, *, is_aside: bool) -> None:
         line, role, text = paragraph.line, paragraph.look.role, paragraph.text
@@ -156,7 +158,7 @@ class Blocks:
         self.end()
         marker = "" if paragraph.marker == "-" else paragraph.marker
         title = " ".join(f"{marker or ''} {paragraph.text}".split())
-        if paragraph.level == 1 and not self.title:
+        if not self._writer.length:
             self.title = title
         self._writer.block("heading", title, level=paragraph.level, label=title)
 

@@ -124,7 +124,7 @@ class Styles:
             self._known[id] = _Own(
                 id,
                 _role(style),
-                numbered(find(style, "w:pPr")),
+                _numbered(style),
                 int(listed[1]) - 1 if listed else 0,
                 is_on(style, "w:rPr/w:vanish"),
                 is_on(style, "w:rPr/w:b"),
@@ -132,10 +132,10 @@ class Styles:
         return self._known[id]
 
 
-def numbered(properties: Element | None) -> tuple[str, int] | None:
-    """Return the list that a paragraph's properties name, and the level in it; list "0" takes it out of any."""
-    list_id = value(properties, "w:numPr/w:numId")
-    return (list_id, integer(value(properties, "w:numPr/w:ilvl"))) if list_id else None
+def _numbered(style: Element) -> tuple[str, int] | None:
+    """Return the list that one style names, and the level in it; list "0" takes it out of any."""
+    list_id = value(style, "w:pPr/w:numPr/w:numId")
+    return (list_id, integer(value(style, "w:pPr/w:numPr/w:ilvl"))) if list_id else None
 
 
 def outline_level(properties: Element | None) -> int | None:

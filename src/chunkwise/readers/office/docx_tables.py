@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from chunkwise.readers.office.package import Element, find, integer, is_on, tag,
 
 # The bit of a table's look that gives its first row a look of its own. Source: ECMA-376, 17.4.55
 _FIRST_ROW = 0x20
+_LOOK = re.compile("[0-9A-Fa-f]{1,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +86,21 @@ def _n_header(n_marked: int, rows: list[dict[int, Cell]], table: Element, styles
         return 0
     if n_marked:
         return min(n_marked, len(rows) - 1)
-    look = "w:tblPr/w:tblLook"
-    named = [value(table, look, "w:firstRow"), _bit(value(table, look))]
     filled = [cell for cell in rows[0].values() if cell.text]
-    bold = bool(filled) and all(cell.is_bold for cell in filled) and not all(_is_bold(row) for row in rows[1:])
-    if "1" not in named and "true" not in named:
-        return 0
-    return int(bold or styles.has_header(value(table, "w:tblPr/w:tblStyle")))
+    if len(filled) > 1 and _is_bold(rows[0]) and not all(map(_is_bold, rows[1:])):
+        return 1
+    look = "w:tblPr/w:tblLook"
+    is_first = value(table, look, "w:firstRow") in ("1", "true", "on") or _has_first_row(value(table, look))
+    return int(is_first and styles.has_header(value(table, "w:tblPr/w:tblStyle")))
 
 
 def _is_bold(row: dict[int, Cell]) -> bool:
     return all(cell.is_bold for cell in row.values() if cell.text)
 
 
-def _bit(look: str) -> str:
+def _has_first_row(look: str) -> bool:
     """Tell, from the hexadecimal number that older files have, whether the first row has a look of its own."""
-    is_number = 0 < len(look) <= 8 and all(letter in "0123456789abcdefABCDEF" for letter in look)
-    return "1" if is_number and int(look, 16) & _FIRST_ROW else ""
+    return bool(_LOOK.fullmatch(look)) and int(look, 16) & _FIRST_ROW > 0
 
 
 def _parts(element: Element, name: str) -> Iterator[Element]:

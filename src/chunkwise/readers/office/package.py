@@ -49,6 +49,11 @@ _NODE = 128
 _PARSER_DEPTH = 256
 # What share of the memory that a file may use one tree may take.
 _TREE_SHARE = 0.5
+# What the standard library raises for an archive whose directory, or whose compressed bytes, were changed.
+_UNREADABLE = (
+    *(BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError),
+    *(struct.error, zlib.error),
+)
 _INTEGER = re.compile(r"\s*([-+]?\d{1,9})\s*")
 
 
@@ -149,7 +154,7 @@ class Package:
         self._refuse_large(name, self._archive.getinfo(stored).file_size)
         try:
             content = self._archive.read(stored)
-        except (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, struct.error, zlib.error) as err:
+        except _UNREADABLE as err:
             raise ReadError(f"{self.id}, {name}: damaged ({err}); open it in its program and save it anew") from err
         self._refuse_large(name, len(content) + _NODE * (content.count(b"<") + content.count(b"=")))
         if _STRICT_ROOT in content:
