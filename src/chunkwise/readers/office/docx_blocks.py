@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from chunkwise.core.types import BlockKind
@@ -12,7 +12,7 @@ from chunkwise.readers.office.docx_styles import Look, Styles, outline_level
 from chunkwise.readers.office.docx_tables import Cell, cells, grid, only_cell
 from chunkwise.readers.office.drawings import chart_rows, chart_title, diagram_items
 from chunkwise.readers.office.lists import Lists
-from chunkwise.readers.office.package import Element, branch, clark, find, integer, tag, value
+from chunkwise.readers.office.package import Element, branch, children, clark, find, integer, tag, value
 from chunkwise.readers.writer import Writer
 
 # A heading is of one of six levels here, as in HTML and Markdown; Word has nine.
@@ -104,9 +104,9 @@ class Blocks:
                 waiting += reversed(branch(element) if name == "mc:AlternateContent" else list(element))
 
     def _read(self, element: Element) -> _Paragraph:
-        properties = find(element, "w:pPr")
-        look = self._styles.paragraph(value(properties, "w:pStyle"))
-        direct = outline_level(properties)
+        properties = children(find(element, "w:pPr"))
+        look = self._styles.paragraph(value(properties.get("w:pStyle")))
+        direct = outline_level(properties.get("w:outlineLvl"))
         level = direct if direct is not None else look.level if look.role == "heading" else 0
         if level and self._runs.in_contents:
             self._runs.end_contents()
@@ -117,12 +117,12 @@ class Blocks:
             self._before = text.rstrip("\n")
             return _Paragraph(look, 0, line, "")
         text = text.strip("\n").rstrip() if look.role == "code" else text.strip()
-        return self._counted(_Paragraph(look, min(level, _DEEPEST_HEADING), line, text), properties)
+        return self._counted(_Paragraph(look, min(level, _DEEPEST_HEADING), line, text), properties.get("w:numPr"))
 
-    def _counted(self, paragraph: _Paragraph, properties: Element | None) -> _Paragraph:
+    def _counted(self, paragraph: _Paragraph, numbering: Element | None) -> _Paragraph:
         """Return the paragraph with its number, if it is of a list."""
         look = paragraph.look
-        list_id, level = value(properties, "w:numPr/w:numId"), value(properties, "w:numPr/w:ilvl")
+        list_id, level = value(numbering, "w:numId"), value(numbering, "w:ilvl")
         of_style, at = look.number or ("", 0)
         if not (list_id or of_style):
             return paragraph
@@ -273,7 +273,8 @@ class Blocks:
         return [paragraph.whole, *line.pictures, *drawn, *boxed]
 
 
-def _runs_on(properties: Element | None) -> bool:
+def _runs_on(properties: Mapping[str, Element]) -> bool:
     """Tell whether a paragraph's text is the beginning of the next: a drop cap, or its mark was deleted."""
-    marks = [mark for kind in ("w:del", "w:moveFrom") if (mark := find(properties, f"w:rPr/{kind}")) is not None]
-    return bool(marks) or value(properties, "w:framePr", "w:dropCap") in ("drop", "margin")
+    mark = children(properties.get("w:rPr"))
+    is_drop_cap = value(properties.get("w:framePr"), name="w:dropCap") in ("drop", "margin")
+    return is_drop_cap or "w:del" in mark or "w:moveFrom" in mark

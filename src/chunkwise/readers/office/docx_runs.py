@@ -10,7 +10,7 @@ from chunkwise.readers.office.docx_styles import Styles
 from chunkwise.readers.office.drawings import described, description
 from chunkwise.readers.office.formulas import formula
 from chunkwise.readers.office.numerals import numeral
-from chunkwise.readers.office.package import Element, Relation, branch, clark, find, is_on, tag, value
+from chunkwise.readers.office.package import Element, Relation, branch, children, clark, find, is_on, tag, value
 from chunkwise.readers.office.symbols import symbol
 
 _CHARACTERS = {
@@ -143,13 +143,13 @@ class Runs:
 
     def _run(self, run: Element, waiting: list[Element | str | _LinkEnd], *, is_hidden: bool, is_bold: bool) -> None:
         """Read a run; what is drawn in it waits its turn."""
-        properties = find(run, "w:rPr")
-        style = value(properties, "w:rStyle")
-        own = is_on(properties, "w:vanish")
+        properties = children(find(run, "w:rPr"))
+        style = value(properties.get("w:rStyle"))
+        own = is_on(properties.get("w:vanish"))
         is_hidden = own if own is not None else is_hidden or self._styles.hides(style)
-        bold = is_on(properties, "w:b")
+        bold = is_on(properties.get("w:b"))
         is_bold = bold if bold is not None else is_bold or (bool(style) and self._styles.paragraph(style).is_bold)
-        font = value(properties, "w:rFonts", "w:ascii")
+        font = value(properties.get("w:rFonts"), name="w:ascii")
         later: list[Element | str | _LinkEnd] = []
         for part in run:
             name = tag(part)

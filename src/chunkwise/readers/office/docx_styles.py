@@ -138,16 +138,18 @@ def _numbered(style: Element) -> tuple[str, int] | None:
     return (list_id, integer(value(style, "w:pPr/w:numPr/w:ilvl"))) if list_id else None
 
 
-def outline_level(properties: Element | None) -> int | None:
-    """Return the level of the heading that a paragraph's properties make of it: 0 if none, None if they don't say."""
-    text = value(properties, "w:outlineLvl")
-    return None if not text else (integer(text, _BODY_TEXT) + 1) % (_BODY_TEXT + 1)
+def outline_level(element: Element | None) -> int | None:
+    """Return the level of the heading that a `w:outlineLvl` makes of a paragraph: 0 if none, None if it says nothing."""
+    if not (text := value(element)):
+        return None
+    level = integer(text, _BODY_TEXT)
+    return level + 1 if 0 <= level < _BODY_TEXT else 0
 
 
 def _role(style: Element) -> tuple[Role, int] | None:
     """Return what one style alone makes of its paragraphs, with a heading's level; None if it leaves that to others."""
     name = _name(style)
-    level = outline_level(find(style, "w:pPr"))
+    level = outline_level(find(style, "w:pPr/w:outlineLvl"))
     if _CONTENTS.fullmatch(name):
         return "contents", 0
     if level is not None:

@@ -65,6 +65,7 @@ class Element(Protocol):
     tail: str | None
 
     def __iter__(self) -> Iterator[Self]: ...
+    def __reversed__(self) -> Iterator[Self]: ...
     def __len__(self) -> int: ...
     def get(self, key: str) -> str | None: ...
     def find(self, path: str) -> Self | None: ...
@@ -219,17 +220,24 @@ def _prefixed(name: str) -> str:
 
 
 def find(element: Element | None, path: str) -> Element | None:
-    """Return the first element at a path, if there is one."""
-    return None if element is None or not len(element) else element.find(clark(path))
+    """Return the first element at a path, if there is one; with an empty path the element itself."""
+    if element is None or not path:
+        return element
+    return element.find(clark(path)) if len(element) else None
 
 
-def value(element: Element | None, path: str, name: str = "w:val") -> str:
+def children(element: Element | None) -> dict[str, Element]:
+    """Return the children of an element by their names, the first of each: cheaper than to find many of them."""
+    return {} if element is None else {tag(child): child for child in reversed(element)}
+
+
+def value(element: Element | None, path: str = "", name: str = "w:val") -> str:
     """Return an attribute of the first element at a path, else an empty string."""
     found = find(element, path)
     return "" if found is None else found.get(clark(name)) or ""
 
 
-def is_on(element: Element | None, path: str) -> bool | None:
+def is_on(element: Element | None, path: str = "") -> bool | None:
     """Tell whether a property of Word is switched on or off at a path; None if it is not named there."""
     found = find(element, path)
     return None if found is None else found.get(clark("w:val")) not in ("0", "false", "off")
