@@ -241,6 +241,8 @@ def test_what_was_inserted_is_kept_and_what_was_deleted_is_told() -> None:
 def test_a_deleted_paragraph_mark_joins_two_paragraphs() -> None:
     body = p("one ", properties='<w:rPr><w:del w:id="1"/></w:rPr>') + p("two")
     assert read(body).text == "one two"
+    cells = cell(p("a", properties='<w:rPr><w:del w:id="1"/></w:rPr>')), cell("b")
+    assert found(read(table(row(*cells))), "row") == ["a | b"]
 
 
 def test_a_drop_cap_is_the_first_letter_of_its_paragraph() -> None:
@@ -400,7 +402,7 @@ DEEP = root("w:document", f"<w:body>{'<w:tbl><w:tr><w:tc>' * 2000}{'</w:tc></w:t
 @pytest.mark.parametrize(
     ("main", "reason"),
     [
-        (LAUGHS, "amplification"),
+        (LAUGHS, "damaged"),
         (OUTSIDE, "defines entities"),
         (DEEP, "Excessive depth"),
         (root("p:presentation", ""), "holds no document"),

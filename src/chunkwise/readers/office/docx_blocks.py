@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from chunkwise.core.types import BlockKind
 from chunkwise.readers.office.docx_numbering import Numbering
 from chunkwise.readers.office.docx_runs import Line, Runs
 from chunkwise.readers.office.docx_styles import Look, Styles, outline_level
-from chunkwise.readers.office.docx_tables import Cell, cells, grid, only_cell
+from chunkwise.readers.office.docx_tables import Cell, cells, grid
 from chunkwise.readers.office.drawings import chart_rows, chart_title, diagram_items
 from chunkwise.readers.office.lists import Lists
 from chunkwise.readers.office.package import Element, branch, children, clark, find, integer, tag, value
@@ -60,10 +61,8 @@ class Blocks:
         self._runs = runs
         self._parts = parts
         self._lists = Lists(writer)
-        self._run: tuple[BlockKind, list[str]] = (
-            "paragraph",
-            [],
-        )  # lines of code or quotes that are still to be written
+        # Lines of code, or paragraphs of a quote, that are still to be written.
+        self._run: tuple[BlockKind, list[str]] = ("paragraph", [])
         self._before = ""  # text that is of the next paragraph: a drop cap, or one whose mark was deleted
         self._n_notes = 0
 
@@ -71,7 +70,7 @@ class Blocks:
         """Write all that a container holds. Aside, as in a text box, nothing is a heading."""
         for element in self._elements(container):
             if tag(element) == "w:tbl":
-                self._table(element)
+                self._table(element, is_aside=is_aside)
             else:
                 self._paragraph(self._read(element), is_aside=is_aside)
 
@@ -113,7 +112,8 @@ class Blocks:
         line = self._runs.line(element, is_hidden=look.is_hidden, is_bold=look.is_bold)
         text = self._before + line.text
         self._before = ""
-        if _runs_on(properties):
+        following = element.getnext()
+        if following is not None and tag(following) == "w:p" and _runs_on(properties):
             self._before = text.rstrip("\n")
             return _Paragraph(look, 0, line, "")
         text = text.strip("\n").rstrip() if look.role == "code" else text.strip()
@@ -207,18 +207,16 @@ class Blocks:
                 self._lists.item(f"- {text}", depth=depth)
             self._lists.end()
 
-    def _table(self, table: Element) -> None:
+    def _table(self, table: Element, *, is_aside: bool) -> None:
         """Write a table; one that only places text on the page, as what it places."""
         self._end_run()
         self._lists.end()
-        alone = only_cell(table)
-        if alone is not None:
-            self.write(alone, is_aside=True)
-            self._end_run()
-            self._lists.end()
-        elif any(self._is_section(cell) for cell in cells(table)):
+        is_box = len(list(islice(cells(table), 2))) < 2
+        if is_box or any(self._is_section(cell) for cell in cells(table)):
             for cell in cells(table):
-                self.write(cell)
+                self.write(cell, is_aside=is_aside)
+                self._end_run()
+                self._lists.end()
         else:
             found = grid(table, self._styles, read=self._cell, removed=self._runs.removed)
             if found.rows:

@@ -139,7 +139,7 @@ def _numbered(style: Element) -> tuple[str, int] | None:
 
 
 def outline_level(element: Element | None) -> int | None:
-    """Return the level of the heading that a `w:outlineLvl` makes of a paragraph: 0 if none, None if it says nothing."""
+    """Return the level of the heading that a `w:outlineLvl` makes: 0 if none, None if it says nothing."""
     if not (text := value(element)):
         return None
     level = integer(text, _BODY_TEXT)

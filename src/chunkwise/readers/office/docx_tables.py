@@ -45,13 +45,6 @@ def grid(
     return compact([{column: cell.text for column, cell in row.items()} for row in rows], n_header=n_header)
 
 
-def only_cell(table: Element) -> Element | None:
-    """Return the cell of a table that has but one: a box around text."""
-    cells = (cell for row in _parts(table, "w:tr") for cell in _parts(row, "w:tc"))
-    first, second = next(cells, None), next(cells, None)
-    return first if second is None else None
-
-
 def cells(table: Element) -> Iterator[Element]:
     """Yield the cells of a table, a row after the other."""
     for row in _parts(table, "w:tr"):

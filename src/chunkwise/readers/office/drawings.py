@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import zip_longest
+from collections.abc import Iterator
+from itertools import islice, zip_longest
 
 from chunkwise.readers.office.package import Element, clark, find, integer, tag
 
@@ -18,6 +18,8 @@ _FILE_NAME = re.compile(
 _MADE = re.compile(r"(?:Description automatically generated.*|AI-generated content may be incorrect\.)", re.DOTALL)
 # How many points of a chart, and how many levels of a diagram, are written.
 _MOST_POINTS, _DEEPEST = 1000, 20
+# How many series a chart of Excel has at most, and how many digits of a number tell anything.
+_MOST_SERIES, _DIGITS = 255, 12
 
 
 def described(text: str | None) -> str:
@@ -41,7 +43,7 @@ def chart_title(root: Element) -> str:
 
 def chart_rows(root: Element) -> list[list[str]]:
     """Return the numbers of a chart: the names of its series, then a row for each category."""
-    series = list(root.iter(clark("c:ser")))
+    series = list(islice(root.iter(clark("c:ser")), _MOST_SERIES))
     names = [next(iter(_points(find(one, "c:tx")).values()), "") for one in series]
     categories: dict[int, str] = {}
     columns: list[dict[int, str]] = []
@@ -65,7 +67,7 @@ def diagram_items(root: Element) -> list[tuple[int, str]]:
         if kind == "doc":
             roots.append(id)
         if kind in ("node", "asst", "doc"):
-            texts[id] = " ".join(" ".join(paragraph_texts(point)).split())
+            texts[id] = " ".join(" ".join(_paragraph_texts(point)).split())
     below: dict[str, list[tuple[int, str]]] = {}
     for link in root.iter(clark("dgm:cxn")):
         if (link.get("type") or "parOf") == "parOf":
@@ -83,7 +85,7 @@ def diagram_items(root: Element) -> list[tuple[int, str]]:
     return [*found, *((1, text) for text in texts.values() if text)]
 
 
-def paragraph_texts(element: Element) -> Iterable[str]:
+def _paragraph_texts(element: Element) -> Iterator[str]:
     """Yield the text of each paragraph of DrawingML below an element."""
     for paragraph in element.iter(clark("a:p")):
         yield "".join(
@@ -99,12 +101,12 @@ def _points(element: Element | None) -> dict[int, str]:
     if len(levels) > 1:  # the innermost level is first; those outside name a group at its first category
         return _grouped([_level(level) for level in reversed(levels)])
     found = _level(element)
-    return found or ({0: text} if (text := value_text(find(element, "c:v"))) else {})
+    return found or ({0: text} if (text := _value_text(find(element, "c:v"))) else {})
 
 
 def _level(element: Element) -> dict[int, str]:
     points = element.iter(clark("c:pt"))
-    return {integer(point.get("idx")): value_text(find(point, "c:v")) for point in points}
+    return {integer(point.get("idx")): _value_text(find(point, "c:v")) for point in points}
 
 
 def _grouped(levels: list[dict[int, str]]) -> dict[int, str]:
@@ -117,11 +119,13 @@ def _grouped(levels: list[dict[int, str]]) -> dict[int, str]:
     return found
 
 
-def value_text(element: Element | None) -> str:
-    """Return a cached value as a person would write it: 0.3, not 0.30000000000000004."""
+def _value_text(element: Element | None) -> str:
+    """Return a cached text, or a number as a person would write it: 0.3, not 0.30000000000000004."""
     text = (element.text or "").strip() if element is not None else ""
+    if len(text) <= _DIGITS:
+        return text
     try:
         number = float(text)
     except ValueError:
         return text
-    return text if "_" in text else f"{number:.12g}"
+    return text if "_" in text else f"{number:.{_DIGITS}g}"

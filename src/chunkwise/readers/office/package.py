@@ -50,10 +50,19 @@ _PARSER_DEPTH = 256
 # What share of the memory that a file may use one tree may take.
 _TREE_SHARE = 0.5
 # What the standard library raises for an archive whose directory, or whose compressed bytes, were changed.
-_UNREADABLE = (
-    *(BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError),
-    *(struct.error, zlib.error),
-)
+_UNREADABLE = (BadZipFile, EOFError, OSError, RuntimeError, ValueError, struct.error, zlib.error)
+# What the core properties of a file are called here.
+_PROPERTIES = {
+    "title": "dc:title",
+    "author": "dc:creator",
+    "subject": "dc:subject",
+    "keywords": "cp:keywords",
+    "language": "dc:language",
+    "created": "dcterms:created",
+    "modified": "dcterms:modified",
+}
+# Titles of files that nobody gave one.
+_DEFAULT_TITLES = {"powerpoint presentation", "word document"}
 _INTEGER = re.compile(r"\s*([-+]?\d{1,9})\s*")
 
 
@@ -62,12 +71,12 @@ class Element(Protocol):
 
     tag: str
     text: str | None
-    tail: str | None
 
     def __iter__(self) -> Iterator[Self]: ...
     def __reversed__(self) -> Iterator[Self]: ...
     def __len__(self) -> int: ...
     def get(self, key: str) -> str | None: ...
+    def getnext(self) -> Self | None: ...
     def find(self, path: str) -> Self | None: ...
     def findall(self, path: str) -> list[Self]: ...
     def iter(self, *tags: str) -> Iterator[Self]: ...
@@ -187,19 +196,6 @@ def properties(package: Package) -> dict[str, object]:
     if date := meta.get("modified", meta.get("created")):
         meta["date"] = date
     return meta
-
-
-# Titles of files that nobody gave one.
-_DEFAULT_TITLES = {"powerpoint presentation", "word document"}
-_PROPERTIES = {
-    "title": "dc:title",
-    "author": "dc:creator",
-    "subject": "dc:subject",
-    "keywords": "cp:keywords",
-    "language": "dc:language",
-    "created": "dcterms:created",
-    "modified": "dcterms:modified",
-}
 
 
 @lru_cache(maxsize=1024)

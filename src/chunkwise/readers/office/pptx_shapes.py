@@ -18,8 +18,6 @@ _PROPERTIES = {
     "p:graphicFrame": ("p:nvGraphicFramePr", "p:xfrm"),
     "p:grpSp": ("p:nvGrpSpPr", "p:grpSpPr/a:xfrm"),
 }
-
-
 _PLACE = "p:nvSpPr/p:nvPr/p:ph"
 
 
