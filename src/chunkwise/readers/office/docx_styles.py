@@ -24,7 +24,7 @@ _CONTINUED = re.compile(r"list (?:paragraph|continue)(?: [2-5])?")
 # The lists of these styles are each of level 0 in a numbering of their own; their depth is in their name.
 _LIST = re.compile(r"list (?:bullet|number) ([2-5])")
 # How many styles are based on one another: Word allows eleven.
-_LONGEST_CHAIN = 50
+_LONGEST_CHAIN = 20
 _BODY_TEXT = 9  # the outline level of what is no heading. Source: ECMA-376, 17.3.1.20
 
 
