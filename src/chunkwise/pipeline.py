@@ -18,6 +18,7 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever,
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed import takes
+from chunkwise.readers.clean import DEFAULT, steps
 from chunkwise.readers.read import Skip, doubts, find_files, read_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
@@ -127,6 +128,11 @@ class Index:
         """The recipe that the index was made with; empty for a new one."""
         return str(self._store.info.get("recipe", ""))
 
+    @property
+    def clean(self) -> str:
+        """The steps by which files are cleaned before they are cut, unless others are named."""
+        return str(self._store.info.get("clean", DEFAULT))
+
     def __len__(self) -> int:
         return self._store.count()
 
@@ -147,11 +153,13 @@ class Index:
         *paths: str | os.PathLike[str],
         recipe: str | Chunker | None = None,
         globs: Sequence[str] = (),
+        clean: str | None = None,
         progress: Progress | None = None,
     ) -> Added:
         """Bring the index up to date with files and folders.
 
-        A document whose text did not change is left as it is; one whose file is gone from a folder
+        `clean` names what is taken out of them, as "blobs,spaces", "all" or "none", and is remembered.
+        A document whose text did not change, once it is cleaned, is left as it is; one whose file is gone from a folder
         that is given is removed. Stopped at any moment, the index holds what it held before and some
         whole documents more; running it again ends where an undisturbed run ends.
         Raises: ReadError for a path that does not exist, RecipeError, EncodeError, StoreError.
@@ -159,11 +167,12 @@ class Index:
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
         cut, notes = self._chunker(recipe)
+        taken_out = self.clean if clean is None else ",".join(steps(clean)) or "none"
         update = _Update(self._store.documents(), cut, self.encoder)
-        for i, result in enumerate(read_files(found), 1):
+        for i, result in enumerate(read_files(found, clean=taken_out), 1):
             update.take(result)
             if update.n_waiting >= _GROUP or i == len(found):
-                self._write(update, cut)
+                self._write(update, cut, taken_out)
             if progress is not None:
                 progress(i, len(found), result.id)
         gone = [*update.emptied, *(id for path, _ in files if path.is_dir() for id in self._gone(path))]
@@ -178,8 +187,8 @@ class Index:
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
-                self._write(update, cut)
-        self._write(update, cut)
+                self._write(update, cut, self.clean)
+        self._write(update, cut, self.clean)
         self._store.finish()
         return update.report((), notes)
 
@@ -220,18 +229,19 @@ class Index:
             )
         return cut, notes
 
-    def _write(self, update: _Update, cut: Chunker) -> None:
+    def _write(self, update: _Update, cut: Chunker, clean: str) -> None:
         """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""
         entries = update.entries()
         if not entries:
             return
-        if self.recipe != repr(cut):
-            self._store.describe(self._description(cut))
+        if (self.recipe, self.clean) != (repr(cut), clean):
+            self._store.describe(self._description(cut, clean))
         self._store.replace(entries)
 
-    def _description(self, cut: Chunker) -> Mapping[str, Any]:
+    def _description(self, cut: Chunker, clean: str) -> Mapping[str, Any]:
         return {
             "recipe": repr(cut),
+            "clean": clean,
             "encoder": self.encoder.name,
             "encoder_spec": self._spec,
             "fingerprint": self.encoder.fingerprint,

@@ -10,6 +10,7 @@ import typer
 
 from chunkwise.cli.index import EncoderOption
 from chunkwise.cli.terminal import (
+    CleanOption,
     GlobOption,
     JsonOption,
     PresetOption,
@@ -62,6 +63,7 @@ def check(
     tokenizer: TokenizerOption = None,
     encoder: EncoderOption = None,
     glob: GlobOption = None,
+    clean: CleanOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check the laws on your files, and show the health of the chunks. Exit code 1 if a law is broken."""
@@ -71,7 +73,7 @@ def check(
     named = [*(recipe or ()), *filter(None, [chosen(None, preset)])]
     cuts = [chunker(one, tokenizer=tokenizer) for one in named or [DEFAULT_RECIPE]]
     with progress("checking") as show:
-        reports = compare(documents(paths, glob or [], show), cuts, encoder=encoder)
+        reports = compare(documents(paths, glob or [], show, clean=clean), cuts, encoder=encoder)
     tell_skips(reports[0].skipped)
     if not reports[0].n_documents:
         fail(f"no documents in {', '.join(paths)}; chunkwise reads text, Markdown and source code")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chunkwise.cli.stdin import PLAIN, chunks_of_stdin
+from chunkwise.cli.stdin import PLAIN, rows_of_stdin
 from chunkwise.cli.terminal import (
+    CleanOption,
     GlobOption,
     JsonOption,
     PresetOption,
@@ -25,6 +26,7 @@ from chunkwise.cli.terminal import (
     one_line,
     progress,
     say,
+    source_fields,
     tell_skips,
     wants_json,
     write_json,
@@ -45,6 +47,7 @@ def chunk(
     tokenizer: TokenizerOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
     glob: GlobOption = None,
+    clean: CleanOption = None,
     json: JsonOption = False,
     id: Annotated[str | None, typer.Option(help="Standard input: the document's id. Default: stdin.")] = None,
     format: Annotated[
@@ -59,7 +62,8 @@ def chunk(
     if "-" in paths:
         if paths != ["-"] or glob:
             fail("- is standard input, and is given alone")
-        _cut_stdin(cut, id or "stdin", format or PLAIN, out)
+        n_chunks = _write_stdin(rows_of_stdin(cut, id=id or "stdin", format=format or PLAIN, clean=clean), out)
+        say(f"{n_chunks} chunks of {id or 'stdin'} by {cut!r}" + (f" in {out}" if out else ""))
         return
     if id or format:
         fail("--id and --format are about standard input: give - for the path")
@@ -68,7 +72,7 @@ def chunk(
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
-        found = _readable(documents(paths, glob or [], show), skips)
+        found = _readable(documents(paths, glob or [], show, clean=clean), skips)
         if out is not None:
             with written_aside(out) as stream:
                 write_json(_rows(cut, found, counts), stream)
@@ -83,13 +87,14 @@ def chunk(
         raise typer.Exit(2)
 
 
-def _cut_stdin(cut: Chunker, id: str, format: str, out: Path | None) -> None:
+def _write_stdin(rows: Iterator[dict[str, Any]], out: Path | None) -> int:
+    """Write each chunk as it comes, and return how many came."""
     n_chunks = 0
     with written_aside(out) if out is not None else nullcontext() as stream:
-        for index, chunk in enumerate(chunks_of_stdin(cut, id=id, format=format)):
-            write_json([chunk_fields(chunk, index)], stream)  # and flushed: it may have been waited for
+        for row in rows:
+            write_json([row], stream)  # and flushed: it may have been waited for
             n_chunks += 1
-    say(f"{n_chunks} chunks of {id} by {cut!r}" + (f" in {out}" if out else ""))
+    return n_chunks
 
 
 def _readable(results: Iterable[Document | Skip], skips: list[Skip]) -> Iterator[Document]:
@@ -108,7 +113,7 @@ def _rows(cut: Chunker, documents: Iterator[Document], counts: dict[str, int]) -
         counts["documents"] += 1
         for index, chunk in enumerate(cut(document)):
             counts["chunks"] += 1
-            yield chunk_fields(chunk, index)
+            yield {**chunk_fields(chunk, index), **source_fields(chunk, document)}
 
 
 def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> None:

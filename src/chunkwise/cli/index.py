@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from chunkwise.cli.terminal import (
+    CleanOption,
     GlobOption,
     JsonOption,
     PresetOption,
@@ -36,6 +37,7 @@ def index(
     preset: PresetOption = None,
     encoder: EncoderOption = None,
     glob: GlobOption = None,
+    clean: CleanOption = None,
     json: JsonOption = False,
 ) -> None:
     """Index files for search. Only what is new or changed is embedded."""
@@ -45,7 +47,7 @@ def index(
         fail("an index in memory is gone when the command ends; name a folder with --index")
     opened = Index(index, encoder=encoder)
     with progress("indexing") as show:
-        result = opened.add(*paths, recipe=chosen(recipe, preset), globs=glob or [], progress=show)
+        result = opened.add(*paths, recipe=chosen(recipe, preset), globs=glob or [], clean=clean, progress=show)
     for note in result.notes:
         say(f"note: {note}")
     tell_skips(result.skipped)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chunkwise.cli.terminal import (
+    CleanOption,
     PresetOption,
     RecipeOption,
     TokenizerOption,
@@ -39,6 +40,7 @@ def show(
     recipe: RecipeOption = None,
     preset: PresetOption = None,
     tokenizer: TokenizerOption = None,
+    clean: CleanOption = None,
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page for the browser to this file instead.", metavar="OUT")
     ] = None,
@@ -46,12 +48,13 @@ def show(
     """Show a document's chunks in colour."""
     from chunkwise.evaluate.intrinsic import sizes
     from chunkwise.pipeline import DEFAULT_RECIPE, chunker
+    from chunkwise.readers.clean import DEFAULT
     from chunkwise.readers.read import doubts, read
 
     if path.is_dir():
         fail(f"{path} is a folder; name a file in it, or run: chunkwise chunk {path}")
     cut = chunker(chosen(recipe, preset) or DEFAULT_RECIPE, tokenizer=tokenizer)
-    document = read(path)
+    document = read(path, clean=DEFAULT if clean is None else clean)
     for doubt in doubts(document):
         say(f"note: {doubt}")
     chunks = list(cut(document))

@@ -41,6 +41,15 @@ TokenizerOption = Annotated[
 GlobOption = Annotated[
     list[str] | None, typer.Option("--glob", "-g", help="Take only files that match, e.g. '*.md'. May be given again.")
 ]
+CleanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--clean",
+        help="What to take out, e.g. blobs,spaces: controls, unicode, blobs, hyphens, navigation, repeated, spaces; "
+        "all or none. Default: blobs.",
+        metavar="STEPS",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON lines, also to a terminal.")]
 
 # The most skipped files that are named one by one.
@@ -155,17 +164,27 @@ def chunk_fields(chunk: Chunk, index: int) -> dict[str, Any]:
     }
 
 
+def source_fields(chunk: Chunk, document: Document) -> dict[str, Any]:
+    """Return where in the raw file a chunk is, if cleaning has moved it."""
+    if not document.origin:
+        return {}
+    return {"source_spans": [document.source_span(span) for span in chunk.spans]}
+
+
 def one_line(text: str) -> str:
     """Return a name or a message that can't pass for two: line breaks and tabs are made visible, too."""
     return printable(text).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
-def documents(paths: Sequence[str], globs: Sequence[str], show: Progress | None) -> Iterator[Document | Skip]:
+def documents(
+    paths: Sequence[str], globs: Sequence[str], show: Progress | None, *, clean: str | None = None
+) -> Iterator[Document | Skip]:
     """Read files and folders, telling how far it is and what is doubtful. A missing path is told at once."""
+    from chunkwise.readers.clean import DEFAULT
     from chunkwise.readers.read import Skip, doubts, find_files, read_files
 
     files = [file for path in paths for file in find_files(path, globs=globs)]
-    for done, result in enumerate(read_files(files), 1):
+    for done, result in enumerate(read_files(files, clean=DEFAULT if clean is None else clean), 1):
         if show is not None:
             show(done, len(files), result.id)
         for doubt in () if isinstance(result, Skip) else doubts(result):

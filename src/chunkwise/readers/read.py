@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document, Source
 from chunkwise.readers import READERS, TEXT
+from chunkwise.readers.clean import DEFAULT, REPEATED, cleaned, repeated_lines, steps
 
 # Folders that hold no documents of the user's own.
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "venv", "site-packages"}
@@ -36,32 +37,34 @@ class Skip:
     location: str = ""
 
 
-def read(path: str | os.PathLike[str], *, id: str | None = None) -> Document:
+def read(path: str | os.PathLike[str], *, id: str | None = None, clean: str = DEFAULT) -> Document:
     """Read one file as a document. Its id is its name unless given.
 
+    `clean` names what is taken out of it, as "blobs,spaces", "all" or "none": see `readers.clean.cleaned`.
     Raises: ReadError if it is missing, unreadable, binary, or of an unknown format.
     """
     location = _existing(path)
     if location.is_dir():
         raise ReadError(f"{path} is a folder; use read_folder({str(path)!r}), or name a file in it")
-    return read_found(Found(location, id or location.name))
+    return read_found(Found(location, id or location.name), clean=clean)
 
 
-def read_text(text: str, *, id: str = "text", media_type: str = "text/markdown") -> Document:
+def read_text(text: str, *, id: str = "text", media_type: str = "text/markdown", clean: str = DEFAULT) -> Document:
     """Read a string as if it were the content of a file of this media type.
 
-    Unlike `Document.from_text` it finds the blocks of Markdown and code. The text stays as it is.
+    Unlike `Document.from_text` it finds the blocks of Markdown and code, and leaves out blobs, or what else `clean`
+    names: see `readers.clean.cleaned`.
     """
     for known in READERS.values():
         if known.media_type == media_type:
             content = text.encode("utf-8", "surrogatepass")
-            return known.reader(Source(id, content, "", media_type, encoding="utf-8"))
+            return cleaned(known.reader(Source(id, content, "", media_type, encoding="utf-8")), clean)
     known_types = sorted({known.media_type for known in READERS.values()})
     raise ReadError(f"no reader for media type {media_type!r}; known: {', '.join(known_types)}")
 
 
-def read_found(found: Found) -> Document:
-    """Read a file that was found.
+def read_found(found: Found, *, clean: str = DEFAULT, lines: Collection[str] = ()) -> Document:
+    """Read a file that was found, and clean it; `lines` are those that the step "repeated" takes out.
 
     Raises: ReadError.
     """
@@ -77,7 +80,8 @@ def read_found(found: Found) -> Document:
     suffix = found.path.suffix.lower()
     if suffix and suffix not in READERS and not _is_utf8(content):
         raise ReadError(f"{found.id}: no reader for {suffix} files; convert it to text or Markdown")
-    return format.reader(Source(found.id, content, str(found.path.resolve()), format.media_type))
+    document = format.reader(Source(found.id, content, str(found.path.resolve()), format.media_type))
+    return cleaned(document, clean, lines=lines)
 
 
 def find_files(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> Iterator[Found | Skip]:
@@ -110,19 +114,29 @@ def find_files(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> It
             yield Skip(id, f"no reader for {file.suffix} files")
 
 
-def read_folder(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> Iterator[Document | Skip]:
+def read_folder(
+    path: str | os.PathLike[str], *, globs: Sequence[str] = (), clean: str = DEFAULT
+) -> Iterator[Document | Skip]:
     """Read every file that `find_files` finds; one that can't be read is a `Skip` with its reason."""
-    return read_files(find_files(path, globs=globs))
+    return read_files(find_files(path, globs=globs), clean=clean)
 
 
-def read_files(files: Iterable[Found | Skip]) -> Iterator[Document | Skip]:
-    """Read files one after the other, turning those that can't be read into skips."""
+def read_files(files: Iterable[Found | Skip], *, clean: str = DEFAULT) -> Iterator[Document | Skip]:
+    """Read files one after the other, turning those that can't be read into skips.
+
+    To leave out lines that are repeated in most of them, all are read twice.
+    """
+    lines: Collection[str] = ()
+    if REPEATED in (names := steps(clean)):
+        files = list(files)
+        before = ",".join(names[: names.index(REPEATED)])
+        lines = repeated_lines(found for found in read_files(files, clean=before) if isinstance(found, Document))
     for file in files:
         if isinstance(file, Skip):
             yield file
             continue
         try:
-            document = read_found(file)
+            document = read_found(file, clean=clean, lines=lines)
         except ReadError as err:
             yield Skip(file.id, str(err), str(file.path.resolve()))
             continue
