@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -18,8 +18,9 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever,
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed import takes
-from chunkwise.readers.clean import DEFAULT, steps
-from chunkwise.readers.read import Skip, doubts, find_files, read_files
+from chunkwise.readers.batch import OnError, read_files
+from chunkwise.readers.clean import DEFAULT
+from chunkwise.readers.read import DEFAULT_READING, NOTES, Reading, Skip, doubts, find_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
@@ -130,7 +131,7 @@ class Index:
 
     @property
     def clean(self) -> str:
-        """The steps by which files are cleaned before they are cut, unless others are named."""
+        """What is taken out of files before they are cut, unless `Reading` says otherwise."""
         return str(self._store.info.get("clean", DEFAULT))
 
     def __len__(self) -> int:
@@ -153,26 +154,26 @@ class Index:
         *paths: str | os.PathLike[str],
         recipe: str | Chunker | None = None,
         globs: Sequence[str] = (),
-        clean: str | None = None,
+        reading: Reading = DEFAULT_READING,
+        on_error: OnError = "skip",
         progress: Progress | None = None,
     ) -> Added:
         """Bring the index up to date with files and folders.
 
-        `clean` names what is taken out of them, as "blobs,spaces", "all" or "none", and is remembered.
-        A document whose text did not change, once it is cleaned, is left as it is; one whose file is gone from a folder
-        that is given is removed. Stopped at any moment, the index holds what it held before and some
-        whole documents more; running it again ends where an undisturbed run ends.
+        How files are cleaned is remembered, too. A document whose text did not change is left as it is; one whose file
+        is gone from a folder that is given is removed. Stopped at any moment, the index holds what it held before and
+        some whole documents more; running it again ends where an undisturbed run ends.
         Raises: ReadError for a path that does not exist, RecipeError, EncodeError, StoreError.
         """
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
         cut, notes = self._chunker(recipe)
-        taken_out = self.clean if clean is None else ",".join(steps(clean)) or "none"
         update = _Update(self._store.documents(), cut, self.encoder)
-        for i, result in enumerate(read_files(found, clean=taken_out), 1):
+        reading = replace(reading, clean=reading.clean or self.clean)
+        for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
             if update.n_waiting >= _GROUP or i == len(found):
-                self._write(update, cut, taken_out)
+                self._write(update, cut, clean=reading.clean)
             if progress is not None:
                 progress(i, len(found), result.id)
         gone = [*update.emptied, *(id for path, _ in files if path.is_dir() for id in self._gone(path))]
@@ -187,8 +188,8 @@ class Index:
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
-                self._write(update, cut, self.clean)
-        self._write(update, cut, self.clean)
+                self._write(update, cut)
+        self._write(update, cut)
         self._store.finish()
         return update.report((), notes)
 
@@ -229,13 +230,13 @@ class Index:
             )
         return cut, notes
 
-    def _write(self, update: _Update, cut: Chunker, clean: str) -> None:
+    def _write(self, update: _Update, cut: Chunker, *, clean: str | None = None) -> None:
         """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""
         entries = update.entries()
         if not entries:
             return
-        if (self.recipe, self.clean) != (repr(cut), clean):
-            self._store.describe(self._description(cut, clean))
+        if (self.recipe, self.clean) != (repr(cut), clean or self.clean):
+            self._store.describe(self._description(cut, clean or self.clean))
         self._store.replace(entries)
 
     def _description(self, cut: Chunker, clean: str) -> Mapping[str, Any]:
@@ -306,7 +307,8 @@ class _Update:
         for document, fingerprint, chunks in self._waiting:
             own = vectors[start : start + len(chunks)]
             start += len(chunks)
-            meta = {"media_type": document.media_type, **document.meta}
+            told = {name: value for name, value in document.meta.items() if name not in NOTES}
+            meta = {"media_type": document.media_type, **told}
             entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta))
             self._added.append(document.id)
         self._n_chunks += len(texts)

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chunkwise.cli.stdin import PLAIN, rows_of_stdin
-from chunkwise.cli.terminal import (
+from chunkwise.cli.files import (
     CleanOption,
     GlobOption,
+    LimitOption,
+    OnErrorOption,
+    PasswordOption,
+    documents,
+    reading,
+    tell_skips,
+)
+from chunkwise.cli.stdin import PLAIN, rows_of_stdin
+from chunkwise.cli.terminal import (
     JsonOption,
     PresetOption,
     RecipeOption,
@@ -21,13 +29,12 @@ from chunkwise.cli.terminal import (
     chosen,
     chunk_fields,
     console,
-    documents,
+    counted,
     fail,
     one_line,
     progress,
     say,
     source_fields,
-    tell_skips,
     wants_json,
     write_json,
     written_aside,
@@ -47,8 +54,11 @@ def chunk(
     tokenizer: TokenizerOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
     glob: GlobOption = None,
-    clean: CleanOption = None,
     json: JsonOption = False,
+    on_error: OnErrorOption = "skip",
+    password: PasswordOption = "",
+    limit: LimitOption = None,
+    clean: CleanOption = None,
     id: Annotated[str | None, typer.Option(help="Standard input: the document's id. Default: stdin.")] = None,
     format: Annotated[
         str | None,
@@ -62,8 +72,8 @@ def chunk(
     if "-" in paths:
         if paths != ["-"] or glob:
             fail("- is standard input, and is given alone")
-        n_chunks = _write_stdin(rows_of_stdin(cut, id=id or "stdin", format=format or PLAIN, clean=clean), out)
-        say(f"{n_chunks} chunks of {id or 'stdin'} by {cut!r}" + (f" in {out}" if out else ""))
+        n_written = _write_stdin(rows_of_stdin(cut, id=id or "stdin", format=format or PLAIN, clean=clean), out)
+        say(f"{counted(n_written, 'chunk')} of {id or 'stdin'} by {cut!r}" + (f" in {out}" if out else ""))
         return
     if id or format:
         fail("--id and --format are about standard input: give - for the path")
@@ -72,7 +82,9 @@ def chunk(
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
-        found = _readable(documents(paths, glob or [], show, clean=clean), skips)
+        found = _readable(
+            documents(paths, glob or [], show, reading=reading(password, limit, clean), on_error=on_error), skips
+        )
         if out is not None:
             with written_aside(out) as stream:
                 write_json(_rows(cut, found, counts), stream)
@@ -82,7 +94,8 @@ def chunk(
             for document in found:
                 _print(document, list(cut(document)), counts)
     tell_skips(skips)
-    say(f"{counts['chunks']} chunks of {counts['documents']} documents by {cut!r}" + (f" in {out}" if out else ""))
+    n_chunks, n_documents = counted(counts["chunks"], "chunk"), counted(counts["documents"], "document")
+    say(f"{n_chunks} of {n_documents} by {cut!r}" + (f" in {out}" if out else ""))
     if skips and not counts["documents"]:
         raise typer.Exit(2)
 
@@ -122,14 +135,16 @@ def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> N
     counts["documents"] += 1
     counts["chunks"] += len(chunks)
     table = Table(title=one_line(document.id), title_justify="left", box=None, expand=True)
-    for column in ("#", "tokens", "span"):
+    placed = ("place",) if any(chunk.place for chunk in chunks) else ()
+    for column in ("#", "tokens", "span", *placed):
         table.add_column(column)
     table.add_column("under", no_wrap=True, max_width=28)
     table.add_column("text", no_wrap=True, ratio=1)
     for index, chunk in enumerate(chunks):
         under = one_line(chunk.headings[-1]) if chunk.headings else ""
         text = printable(" ".join(chunk.text[:400].split()))
-        cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", under, text)
+        place = (one_line(chunk.place),) if placed else ()
+        cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", *place, under, text)
         table.add_row(*(_plain(cell) for cell in cells))
     console().print(table)
 
