@@ -294,7 +294,7 @@ class _Update:
             self._unchanged.append(result.id)
             return
         self._notes += doubts(result)
-        chunks = _leaves(self._cut(result))
+        chunks = _located(_leaves(self._cut(result)), result)
         _check_fits(chunks, self._encoder)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
@@ -348,6 +348,16 @@ def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
     found = tuple(chunks)
     parents = {chunk.parent for chunk in found if chunk.parent}
     return tuple(chunk for chunk in found if chunk.id not in parents) if parents else found
+
+
+def _located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:
+    """Note in chunks where in the raw file they are, if cleaning has moved them: no one can tell later."""
+    if not document.origin:
+        return chunks
+    places = ([document.source_span(span) for span in chunk.spans] for chunk in chunks)
+    return tuple(
+        replace(chunk, meta={**chunk.meta, "source_spans": spans}) for chunk, spans in zip(chunks, places, strict=True)
+    )
 
 
 def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:

@@ -226,7 +226,8 @@ def test_an_index_remembers_how_it_cleans_and_cuts_again_when_that_changes(tmp_p
     again = Index(tmp_path / "index")
     assert again.clean == "navigation,spaces"
     assert again.add(folder).unchanged == ("a.md", "b.md")
-    assert [c.text for c in again.chunks("a.md")] == ["The pump runs."]
+    (found,) = again.chunks("a.md")
+    assert (found.text, found.meta["source_spans"]) == ("The pump runs.", [[17, 33]])
     changed = again.add(folder, reading=Reading(clean="none"))
     assert (changed.added, changed.unchanged) == (("a.md",), ("b.md",))
     assert Index(tmp_path / "index").clean == "none"

@@ -51,6 +51,11 @@ class Origin:
         """Return the smallest part of the text that holds all that was made of `raw[start:end]`."""
         return _across(start, end, self.raw, self.text)
 
+    def touches(self, start: int, end: int) -> bool:
+        """Tell whether anything of `raw[start:end]` was edited."""
+        n_before = bisect_right(self.raw, start)
+        return n_before % 2 == 1 or n_before < bisect_left(self.raw, end)
+
     def then(self, later: Origin) -> Origin:
         """Return the origin of a text that was made by `later` of this one's text. Edits that overlap become one."""
         if not self or not later:

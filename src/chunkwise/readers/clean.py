@@ -258,17 +258,21 @@ def _edited(document: Document, edits: Sequence[Edit], made: Origin) -> Document
     text = "".join(pieces) + document.text[done:]
     title = title_of if document.media_type == "text/markdown" else _words
     blocks: list[Block] = []
-    place = {-1: -1}
+    place, untouched = {-1: -1}, edits[0][0].start
     for number, block in enumerate(document.blocks):
-        span = Span(*made.place(*block.span))
-        if first_ink(text, *span) == span.end and first_ink(document.text, *block.span) < block.span.end:
-            place[number] = place[block.parent]
+        if block.span.end <= untouched:  # so are those before it, and the one around it
+            place[number] = number
+            blocks.append(block)
             continue
+        span, label = Span(*made.place(*block.span)), block.label
+        if made.touches(*block.span):
+            if first_ink(text, *span) == span.end and first_ink(document.text, *block.span) < block.span.end:
+                place[number] = place[block.parent]
+                continue
+            if block.kind == "heading" and label == title(block.span.slice(document.text)):
+                label = title(span.slice(text))
         place[number] = len(blocks)
-        label = block.label
-        if block.kind == "heading" and label == title(block.span.slice(document.text)):
-            label = title(span.slice(text))
-        blocks.append(replace(block, span=span, label=label, parent=place[block.parent]))
+        blocks.append(Block(block.kind, span, block.level, label, place[block.parent]))
     return replace(document, text=text, blocks=tuple(blocks))
 
 

@@ -11,11 +11,14 @@ from chunkwise.core.types import Span
 Place = Literal["indent", "inner", "end"]
 
 _BLANK = " \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # the space separators of Unicode; a tab means more
-_BREAK = r"(?:\r\n|\n|\r)"
+_BREAK = r"(?>\r\n|\n|\r)"
+_ANY = rf"[{_BLANK}\t]"
+# Blanks before a break or the end, a break before a line of blanks, or three breaks; with all such lines that follow.
 _BLANKS = re.compile(
-    rf"(?P<end>(?<![{_BLANK}\t])(?:[{_BLANK}\t]*+{_BREAK})++|(?<![{_BLANK}\t])[{_BLANK}\t]++\Z)|[{_BLANK}]{{2,}}+"
+    rf"(?P<end>(?:(?<!{_ANY}){_ANY}++{_BREAK}|{_BREAK}(?:{_ANY}++{_BREAK}|{_BREAK}{_ANY}*+{_BREAK}))(?:{_ANY}*+{_BREAK})*+"
+    rf"|(?<!{_ANY}){_ANY}++\Z)|[{_BLANK}]{{2,}}+"
 )
-_LINE = re.compile(rf"(?P<blanks>[{_BLANK}\t]*+)(?P<ended>{_BREAK}|\Z)")
+_LINE = re.compile(rf"(?P<blanks>{_ANY}*+)(?P<ended>{_BREAK}|\Z)")
 # A paragraph ends with one blank line.
 _MOST_BREAKS = 2
 

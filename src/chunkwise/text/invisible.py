@@ -22,9 +22,10 @@ _PLACEHOLDER = r"[\u2060\ufeff\ufff9-\ufffc\ufffe\uffff]"
 # Thai, Lao, Khmer and Burmese write no blanks: there a zero-width space is where a word ends.
 _UNSPACED = r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 _SPACE = rf"\u200b(?!(?<={_UNSPACED}\u200b)\u200b*+{_UNSPACED})"
-# A joiner changes what is before it in emoji and in scripts whose letters join; else it does nothing.
+# A joiner changes what is before it in emoji and in scripts whose letters join; else it does nothing. Nor does it after
+# marks of the other scripts, which may compose with their letters.
 _JOINED = (
-    r"[\p{M}\p{Emoji_Modifier}\p{Extended_Pictographic}[\p{L}--\p{Latin}--\p{Greek}--\p{Cyrillic}--\p{Han}"
+    r"[[\p{M}--[\u0300-\u036f\u3099\u309a]]\p{Emoji_Modifier}\p{Extended_Pictographic}[\p{L}--\p{Latin}--\p{Greek}--\p{Cyrillic}--\p{Han}"
     r"--\p{Hiragana}--\p{Katakana}--\p{Hangul}]]"
 )
 _JOINER = rf"(?<!{_JOINED})[\u200c\u200d]++"
