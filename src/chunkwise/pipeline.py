@@ -352,11 +352,12 @@ def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
 
 def _located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:
     """Note in chunks where in the raw file they are, if cleaning has moved them: no one can tell later."""
-    if not document.origin:
+    origin = document.origin
+    if not origin:
         return chunks
-    places = ([document.source_span(span) for span in chunk.spans] for chunk in chunks)
     return tuple(
-        replace(chunk, meta={**chunk.meta, "source_spans": spans}) for chunk, spans in zip(chunks, places, strict=True)
+        replace(chunk, meta={**chunk.meta, "source_spans": [list(origin.source(*span)) for span in chunk.spans]})
+        for chunk in chunks
     )
 
 

@@ -156,7 +156,7 @@ def source_fields(chunk: Chunk, document: Document) -> dict[str, Any]:
     """Return where in the raw file a chunk is, if cleaning has moved it."""
     if not document.origin:
         return {}
-    return {"source_spans": [document.source_span(span) for span in chunk.spans]}
+    return {"source_spans": [list(document.origin.source(*span)) for span in chunk.spans]}
 
 
 def one_line(text: str) -> str:
