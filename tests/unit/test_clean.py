@@ -7,6 +7,7 @@ import json
 import pickle
 import random
 import textwrap
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from chunkwise.core.origins import Origin
 from chunkwise.core.spans import gaps
 from chunkwise.core.types import Block, Document, Source, Span
 from chunkwise.pipeline import Index, chunk, chunker
+from chunkwise.readers import READERS
 from chunkwise.readers.batch import read_folder
 from chunkwise.readers.clean import STEPS, cleaned, repeated_lines, steps
 from chunkwise.readers.read import Reading, read, read_text
@@ -208,6 +210,17 @@ def test_lines_that_most_documents_share_go_and_headings_stay(tmp_path: Path) ->
         "# Introduction\n\nNothing shared.\n",
     ]
     assert "ACME" in read(tmp_path / "0.md", reading=Reading(clean="all")).text
+
+
+def test_what_is_read_in_another_process_is_cleaned_as_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for i in range(3):
+        (tmp_path / f"{i}.txt").write_text(f"\u200bA line for all\n\nText  {i}")
+    here = list(read_folder(tmp_path, reading=Reading(clean="all")))
+    monkeypatch.setitem(READERS, ".txt", replace(READERS[".txt"], isolated=True))
+    assert list(read_folder(tmp_path, reading=Reading(clean="all"))) == here
+    assert isinstance(here[0], Document)
+    assert here[0].text == "\nText 0"
+    assert here[0].source_span(Span(1, 7)) == (17, 24)
 
 
 def test_two_documents_are_too_few_to_share_a_line() -> None:
