@@ -28,9 +28,9 @@ _SUSPENDING = frozenset(
 # First parts that English nearly always writes with a hyphen.
 _FIRST_PARTS = frozenset(["well", "self", "non", "quasi"])
 # First parts that it often does, before a word of its own.
-_FIRST_WORDS = frozenset(
-    ["cross", "double", "first", "five", "four", "free", "full", "half", "hard", "high", "large", "long", "low", "mid"]
-    + ["multi", "near", "open", "real", "second", "semi", "short", "single", "six", "small", "ten", "three", "two"]
+_FIRST_WORDS = re.compile(
+    "cross|double|first|five|four|free|full|half|hard|high|large|long|low|mid|multi|near|open|real|second|semi|short|"
+    "single|six|small|ten|three|two"
 )
 # Endings that are words, too: they begin the second line of many a word that has no hyphen.
 _ENDINGS = frozenset(["able", "ably", "body", "ever", "fully", "hood", "less", "like", "ness", "ship", "ward", "wise"])
@@ -122,7 +122,7 @@ def _run(text: str, end: int) -> str:
 def _is_compound(chain: str, first: str, second: str, seen: _Seen) -> bool:
     if len(second) < _SHORTEST_SECOND and second not in seen.words:
         return False
-    if first in _FIRST_PARTS or (first in _FIRST_WORDS and second in seen.words):
+    if first in _FIRST_PARTS or (second in seen.words and _FIRST_WORDS.fullmatch(first)):
         return second not in _ENDINGS
     if _PARTS.search(chain):  # "state-of-the-" goes on, "non-governmen-" does not
         return first in seen.words
