@@ -1,0 +1,118 @@
+"""Headings: the entries of a document's outline, else lines that are large, bold or numbered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from chunkwise.readers.pdf.lines import Line
+from chunkwise.readers.pdf.paragraphs import CAPTION, Body
+from chunkwise.readers.pdf.pieces import Piece
+
+# Markdown and HTML know six levels.
+_DEEPEST = 6
+# A title runs over so many lines at most, and is no longer, in characters; one that is only bold is shorter.
+_MOST_LINES, _LONGEST, _LONGEST_BOLD = 4, 200, 120
+# The outline is believed where so many of its entries are found on their pages.
+_FOUND = 0.5
+_NUMBERED = re.compile(
+    r"(?:(?:chapter|part|section|appendix|article|kapitel|chapitre)\s+)?"
+    r"(?P<number>\d{1,3}(?:\.\d{1,3})*|[A-Z](?:\.\d{1,3})+|[A-Z](?=\.\s)|[IVX]{1,5})[.:)]?\s+(?=\S)",
+    re.IGNORECASE,
+)
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_NO_END = re.compile(r"[.,;:\u3002]\Z")
+_SEPARATORS = re.compile(r"[\W_]+")
+
+
+class Entry(NamedTuple):
+    """A bookmark: its level from 1, and the page that it leads to, from 0."""
+
+    title: str
+    level: int
+    page: int
+
+
+def outline_lines(entries: Sequence[Entry], pages: Sequence[Sequence[Line]]) -> dict[tuple[int, int], int]:
+    """Return the lines that are titles of the outline, by page and row, with the number of their entry."""
+    by_page = {lines[0].page: lines for lines in pages if lines}
+    found: dict[tuple[int, int], int] = {}
+    n_found = 0
+    for number, entry in enumerate(entries):
+        matches = _matches(entry.title, by_page.get(entry.page, ()), found)
+        if matches:
+            n_found += 1
+            best = max(matches, key=lambda lines: (lines[0].size, lines[0].bold))
+            found |= {(line.page, line.row): number for line in best}
+    return found if n_found >= _FOUND * len(entries) else {}
+
+
+def with_headings(pieces: Sequence[Piece], entries: Sequence[Entry], body: Body) -> None:
+    """Make headings of the paragraphs that look like some, and give all headings their levels.
+
+    Levels are the outline's; without one, larger letters stand over smaller ones, bold ones over others, and
+    fewer numbers over more.
+    """
+    for piece in pieces:
+        if piece.entry >= 0:
+            piece.level = min(entries[piece.entry].level, _DEEPEST)
+    if any(piece.entry >= 0 for piece in pieces):
+        return
+    found = [piece for index, piece in enumerate(pieces) if _is_title(piece, pieces[index + 1 : index + 2], body)]
+    looks = sorted({_look(piece) for piece in found})
+    for piece in found:
+        piece.kind = "heading"
+        piece.level = min(looks.index(_look(piece)) + 1, _DEEPEST)
+
+
+def _matches(title: str, lines: Sequence[Line], taken: dict[tuple[int, int], int]) -> list[Sequence[Line]]:
+    """Return the runs of lines that a title may be, with or without its number."""
+    wanted = {_bare(title), _bare(_NUMBERED.sub("", title, count=1))} - {""}
+    longest = max(map(len, wanted), default=0)
+    found: list[Sequence[Line]] = []
+    for start, line in enumerate(lines):
+        text, unnumbered = "", _bare(_NUMBERED.sub("", line.text, count=1))
+        skipped = len(_bare(line.text)) - len(unnumbered)
+        for end in range(start, min(start + _MOST_LINES, len(lines))):
+            if (lines[end].page, lines[end].row) in taken or lines[end].size != line.size:
+                break
+            text += _bare(lines[end].text)
+            if {text, text[skipped:]} & wanted:
+                found.append(lines[start : end + 1])
+            if len(text) > longest + skipped:
+                break
+    return found
+
+
+def _bare(text: str) -> str:
+    return _SEPARATORS.sub("", text).casefold()
+
+
+def _is_title(piece: Piece, following: Sequence[Piece], body: Body) -> bool:
+    text = piece.text
+    if piece.kind != "paragraph" or len(piece.lines) > _MOST_LINES or len(text) > _LONGEST:
+        return False
+    if not _LETTERS.search(text) or CAPTION.match(text):
+        return False
+    if all(body.is_large(line) for line in piece.lines):
+        return not text.endswith((",", ";"))
+    if _NO_END.search(text) or len(text) > _LONGEST_BOLD or len(piece.lines) > 2 or not following:
+        return False
+    if piece.lines[0].size < 0.95 * body.size:
+        return False
+    number = _NUMBERED.match(text)
+    start = text[number.end() if number else 0 :][:1]
+    if not (start.isupper() or (start.isalpha() and not start.islower())):
+        return False
+    if all(body.is_bold(line) for line in piece.lines):
+        return following[0].kind != "table"
+    return number is not None and "." in number["number"] and len(piece.lines) == 1
+
+
+def _look(piece: Piece) -> tuple[float, bool, int]:
+    """Return what tells a heading's level: the smaller, the higher."""
+    line = piece.lines[0]
+    number = _NUMBERED.match(piece.text)
+    depth = number["number"].count(".") + 1 if number else 1
+    return -round(line.size), not line.bold, depth

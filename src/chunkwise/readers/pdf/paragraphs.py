@@ -1,0 +1,141 @@
+"""How lines follow each other: in one paragraph, over the end of a column or a page, or apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from chunkwise.readers.pdf.lines import Line
+
+# How a line follows another: in another block, in the same line of text, or after a line break that is kept.
+Joint = Literal["apart", "flowing", "broken"]
+
+# Sizes that differ by a smaller share are one size.
+_SAME_SIZE = 0.08
+# A line that is so many times as far below the one before as lines of a paragraph are begins another one.
+_APART = 1.25
+# In sizes of the font: an indent is larger; lines of a column start within the second from each other.
+_INDENT, _COLUMN = 0.7, 3.0
+# In points: centres of lines that are that near lie over each other.
+_LEVEL = 3.0
+# In sizes of the font: how wide a blank is.
+_BLANK = 0.25
+# How many lines above and below show where a column ends.
+_NEIGHBOURS = 25
+_END = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][)\]\"'\u201d\u2019\u00bb]*(?:\s?\d{1,3})?\Z")
+_HYPHENATED = re.compile(r"[^\W\d_][-\u2010]\Z")
+_LOWER = re.compile(r"[\"'(\[\u201c\u2018\u00ab]*[^\W\d_]")
+CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|listing|abbildung|tabelle)\s*\d", re.IGNORECASE)
+_REFERENCE = re.compile(r"\[[\w+-]{1,12}\]\s")
+
+
+class Body(NamedTuple):
+    """What most of a document looks like: the size of its letters, and how far its lines are apart, by their size."""
+
+    size: float
+    leading: dict[float, float]
+    bold: bool
+    monospaced: bool
+
+    def is_large(self, line: Line) -> bool:
+        """Tell whether a line's letters are larger than the text's, as those of headings are."""
+        return line.size >= LARGE * self.size
+
+    def is_bold(self, line: Line) -> bool:
+        """Tell whether a line is bold, unlike the text."""
+        return line.bold and not self.bold
+
+
+# Source of 1.15: measured on the PDF files of tests/quality; headings begin at 1.2, emphasis ends at 1.1.
+LARGE = 1.15
+
+
+def body_of(pages: Iterable[Sequence[Line]]) -> Body:
+    """Return what most letters of a document look like."""
+    sizes: Counter[float] = Counter()
+    bold: Counter[bool] = Counter()
+    monospaced: Counter[bool] = Counter()
+    steps: dict[float, Counter[float]] = {}
+    for lines in pages:
+        for line in lines:
+            n_chars = len(line.text)
+            sizes[line.size] += n_chars
+            bold[line.bold] += n_chars
+            monospaced[line.monospaced] += n_chars
+        for one, other in pairwise(lines):
+            step = one.bottom - other.bottom
+            if one.size == other.size and 0 < step < 3 * one.size:
+                steps.setdefault(one.size, Counter())[round(step * 2) / 2] += 1
+    size = max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
+    leading = {size: min(counts, key=lambda step: (-counts[step], step)) for size, counts in steps.items()}
+    return Body(size, leading, bold[True] > bold[False], monospaced[True] > monospaced[False])
+
+
+def right_edges(lines: Sequence[Line]) -> list[float]:
+    """Return for each line of a page where its column ends, as the lines around it show."""
+    edges: list[float] = []
+    runs = column_numbers(lines)
+    for index, line in enumerate(lines):
+        around = range(max(0, index - _NEIGHBOURS), min(len(lines), index + _NEIGHBOURS + 1))
+        rights = [
+            lines[other].right
+            for other in around
+            if runs[other] == runs[index] and abs(lines[other].left - line.left) <= _COLUMN * line.size
+        ]
+        rights.sort()
+        edges.append(rights[-2] if len(rights) > 4 else rights[-1])  # one may run over the edge
+    return edges
+
+
+def column_numbers(lines: Sequence[Line]) -> list[int]:
+    """Number the columns of a page: a line that is not below the one before begins one."""
+    numbers = [0] * len(lines)
+    for index in range(1, len(lines)):
+        numbers[index] = numbers[index - 1] + (lines[index].bottom > lines[index - 1].top)
+    return numbers
+
+
+def joint(before: Line, line: Line, *, edge: float, body: Body, first: bool) -> Joint:
+    """Tell how a line follows the one above it in its column.
+
+    `edge` is where the column ends on the right; `first` tells whether the line above begins its paragraph.
+    """
+    if not _alike(before, line):
+        return "apart"
+    step = before.bottom - line.bottom
+    usual = body.leading.get(line.size, _APART * line.size)
+    large = body.is_large(line)
+    if step > (1.6 * line.size if large else _APART * usual + 0.5):
+        return "apart"
+    if large or _HYPHENATED.search(before.text):
+        return "flowing"
+    full = before.right + _BLANK * line.size + line.lead > edge
+    ended = _END.search(before.text) is not None
+    if _REFERENCE.match(line.text):
+        return "apart"
+    shift = line.left - before.left
+    if abs(shift) > _INDENT * line.size and abs(shift + line.right - before.right) > 2 * _LEVEL:  # and not centred
+        continued = (full and not ended) if shift > 0 else first
+        return "flowing" if continued and full else "broken" if continued else "apart"
+    if full:
+        return "flowing"
+    return "apart" if ended else "broken"
+
+
+def carries_on(before: Line, line: Line, *, edge: float) -> bool:
+    """Tell whether a line at the top of a column or page goes on with the sentence at the end of the one before."""
+    if not _alike(before, line) or _END.search(before.text) or CAPTION.match(line.text):
+        return False
+    if _HYPHENATED.search(before.text):
+        return True
+    start = _LOWER.match(line.text)
+    lower = start is not None and start[0][-1].islower()
+    full = before.right + _BLANK * line.size + line.lead > edge
+    return lower or (full and before.text[-1:].isalpha() and before.text[-1:].islower())
+
+
+def _alike(before: Line, line: Line) -> bool:
+    return abs(before.size - line.size) <= _SAME_SIZE * line.size and before.bold == line.bold

@@ -1,0 +1,166 @@
+"""The words of a PDF's page with their boxes, upright, in the order in which the page draws them."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import unicodedata
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import pypdfium2.raw as pdfium
+
+# U+FFFE and U+0002 stand for a hyphen at a line's end; PDFium leaves out the break after it.
+_TOKEN = re.compile(r"(\s*)([^\s\u0002\ufffe]+[\u0002\ufffe]?|[\u0002\ufffe])")
+_END_HYPHENS = ("\u0002", "\ufffe")
+# A soft hyphen that is drawn is a hyphen.
+_DRAWN_HYPHENS = str.maketrans("\u0002\ufffe\u00ad", "---")
+# Latin ligatures and Arabic letters by their shape: nobody searches for them.
+_SHAPES = re.compile(r"[\ufb00-\ufb06\ufb50-\ufdfb\ufe70-\ufefc]+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff\ufff0-\uffff]+")
+# PDFium turns a glyph of several letters around with its word: lam and alef come as alef and lam.
+_TURNED_LAM_ALEF = re.compile(r"[\u0622\u0623\u0625\u0627]\u0644")
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
+# A box that is higher than wide by so much, with several letters, runs upwards or downwards.
+_UPRIGHT = 1.5
+# So many words of a page tell how it is turned.
+_SAMPLE = 50
+
+Box = tuple[float, float, float, float]
+
+
+class Word(NamedTuple):
+    """A word, its box in points with `top > bottom`, what parts it from the word before, and its first character."""
+
+    text: str
+    left: float
+    bottom: float
+    right: float
+    top: float
+    breaks: bool  # whether PDFium sees a line break before it
+    parted: bool  # whether it sees a blank or a line break there
+    char: int
+
+    @property
+    def height(self) -> float:
+        """How high the box is."""
+        return self.top - self.bottom
+
+    @property
+    def turned(self) -> bool:
+        """Whether it runs upwards or downwards."""
+        return self.top - self.bottom > _UPRIGHT * (self.right - self.left) and len(self.text) > 1
+
+
+# What stands among the words for a table with rules.
+TABLE = "\ufffc"
+
+
+class Words(NamedTuple):
+    """The words of a page within its bounds, upright as these are, and how many lie outside.
+
+    `turned` tells whether the page was turned for that.
+    """
+
+    words: list[Word]
+    bounds: Box
+    n_outside: int
+    turned: bool
+
+
+def page_words(textpage: Any, bounds: Box) -> Words:
+    """Return the words of a page, turned upright.
+
+    Boxes are those of the font, so that words of one font on one line are equally high. Cost: two calls a word, which
+    takes about as long as PDFium's own text.
+    """
+    text = textpage.get_text_range()
+    at = _character_index(textpage, text)
+    turn = _turn(textpage, text, at)
+    clean = text.isascii() and not _CONTROLS.search(text)
+    left, bottom, right, top = bounds
+    rect = pdfium.FS_RECTF()
+    target, box = ctypes.byref(rect), pdfium.FPDFText_GetLooseCharBox
+    words: list[Word] = []
+    n_outside, hyphened = 0, False
+    for match in _TOKEN.finditer(text):
+        gap, token = match.groups()
+        first, last = match.start(2), match.end() - 1
+        if at:
+            first, last = at(first), at(last)
+        box(textpage, first, target)
+        x0, y0, x1, y1 = rect.left, rect.bottom, rect.right, rect.top
+        if last > first:
+            box(textpage, last, target)
+            x0, y0, x1, y1 = min(x0, rect.left), min(y0, rect.bottom), max(x1, rect.right), max(y1, rect.top)
+        breaks = hyphened or "\n" in gap
+        hyphened = token[-1] in _END_HYPHENS
+        if not (left <= (x0 + x1) / 2 <= right and bottom <= (y0 + y1) / 2 <= top):
+            n_outside += 1
+        elif written := token if clean else _written(textpage, token, first):
+            words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", first))
+    if turn:
+        words = [Word(word.text, *_turned(word[1:5], turn), *word[5:]) for word in words]
+    return Words(words, _turned(bounds, turn), n_outside, turn != 0)
+
+
+def _character_index(textpage: Any, text: str) -> Callable[[int], int] | None:
+    """Return a function from places in the text to PDFium's characters, which are units of UTF-16 on the page.
+
+    None is returned where both are the same.
+    """
+    units: list[int] = []
+    if not text.isascii() and max(text, default="") > "\uffff":
+        units = [0, *accumulate(1 + (char > "\uffff") for char in text)]
+    if (units[-1] if units else len(text)) != textpage.count_chars():  # some are left out of the text
+        return lambda place: int(pdfium.FPDFText_GetCharIndexFromTextIndex(textpage, units[place] if units else place))
+    return units.__getitem__ if units else None
+
+
+def _turn(textpage: Any, text: str, at: Callable[[int], int] | None) -> int:
+    """Return by how many quarters of a circle, counted against the clock, most of the long words are turned."""
+    turns = [0] * 4
+    tokens = [match for match in _TOKEN.finditer(text) if len(match[2]) > 2]
+    for match in tokens[:: len(tokens) // _SAMPLE + 1]:
+        places = (match.start(2), match.end() - 1)
+        (x0, y0), (x1, y1) = (_origin(textpage, at(place) if at else place) for place in places)
+        if abs(y1 - y0) > abs(x1 - x0):
+            turns[1 if y1 > y0 else 3] += 1
+        else:
+            turns[2 if x1 < x0 and not _RIGHT_TO_LEFT.search(match[2]) else 0] += 1
+    return max(range(4), key=turns.__getitem__)
+
+
+def _turned(box: Box, turn: int) -> Box:
+    left, bottom, right, top = box
+    for _ in range(turn):
+        left, bottom, right, top = bottom, -right, top, -left
+    return left, bottom, right, top
+
+
+def _written(textpage: Any, token: str, index: int) -> str:
+    """Return a word as people write it."""
+    if token.isascii() and token.isprintable():
+        return token
+    text = _SHAPES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), token)
+    if len(text) == len(token):
+        text = _with_lam_before_alef(textpage, text, index)
+    return _CONTROLS.sub("", text.translate(_DRAWN_HYPHENS))
+
+
+def _with_lam_before_alef(textpage: Any, text: str, index: int) -> str:
+    """Put lam before alef where both are one glyph: there they stand at the same place."""
+    pieces, end = [], 0
+    for match in _TURNED_LAM_ALEF.finditer(text):
+        alef, lam = (_origin(textpage, index + place) for place in (match.start(), match.start() + 1))
+        pieces += [text[end : match.start()], match[0][::-1] if alef == lam else match[0]]
+        end = match.end()
+    return "".join([*pieces, text[end:]])
+
+
+def _origin(textpage: Any, index: int) -> tuple[float, float]:
+    """Return where the baseline of a character begins."""
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, index, x, y)
+    return x.value, y.value
