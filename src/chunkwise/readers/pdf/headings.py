@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -51,19 +52,19 @@ def outline_lines(entries: Sequence[Entry], pages: Sequence[Sequence[Line]]) -> 
 def with_headings(pieces: Sequence[Piece], entries: Sequence[Entry], body: Body) -> None:
     """Make headings of the paragraphs that look like some, and give all headings their levels.
 
-    Levels are the outline's; without one, larger letters stand over smaller ones, bold ones over others, and
-    fewer numbers over more.
+    The outline decides, unless it names fewer headings than there are that look like some. Then larger letters stand
+    over smaller ones, bold ones over others, and fewer numbers over more.
     """
-    for piece in pieces:
-        if piece.entry >= 0:
+    named = [piece for piece in pieces if piece.entry >= 0]
+    alike = [piece for index, piece in enumerate(pieces) if _is_title(piece, pieces[index + 1 : index + 2], body)]
+    if len(named) > len(alike):
+        for piece in named:
             piece.level = min(entries[piece.entry].level, _DEEPEST)
-    if any(piece.entry >= 0 for piece in pieces):
         return
-    found = [piece for index, piece in enumerate(pieces) if _is_title(piece, pieces[index + 1 : index + 2], body)]
-    looks = sorted({_look(piece) for piece in found})
-    for piece in found:
+    looks = _Looks([*named, *alike])
+    for piece in [*named, *alike]:
         piece.kind = "heading"
-        piece.level = min(looks.index(_look(piece)) + 1, _DEEPEST)
+        piece.level = looks.level(piece)
 
 
 def _matches(title: str, lines: Sequence[Line], taken: dict[tuple[int, int], int]) -> list[Sequence[Line]]:
@@ -110,9 +111,33 @@ def _is_title(piece: Piece, following: Sequence[Piece], body: Body) -> bool:
     return number is not None and "." in number["number"] and len(piece.lines) == 1
 
 
-def _look(piece: Piece) -> tuple[float, bool, int]:
-    """Return what tells a heading's level: the smaller, the higher."""
+class _Looks:
+    """The levels of headings by how they look: larger, then bold, then with fewer numbers is higher."""
+
+    def __init__(self, headings: Sequence[Piece]) -> None:
+        depths: dict[tuple[float, bool], Counter[int]] = {}
+        for piece in headings:
+            if depth := _depth(piece):
+                depths.setdefault(_font(piece), Counter())[depth] += 1
+        # One without a number stands beside those with numbers that look alike.
+        self._usual = {font: min(counts, key=lambda depth: (-counts[depth], depth)) for font, counts in depths.items()}
+        self._ranked = sorted({self._look(piece) for piece in headings})
+
+    def level(self, piece: Piece) -> int:
+        """Return a heading's level."""
+        return min(self._ranked.index(self._look(piece)) + 1, _DEEPEST)
+
+    def _look(self, piece: Piece) -> tuple[float, bool, int]:
+        font = _font(piece)
+        return *font, _depth(piece) or self._usual.get(font, 1)
+
+
+def _font(piece: Piece) -> tuple[float, bool]:
     line = piece.lines[0]
+    return -round(line.size), not line.bold
+
+
+def _depth(piece: Piece) -> int:
+    """Return how many numbers a heading has, as 2.1 has two."""
     number = _NUMBERED.match(piece.text)
-    depth = number["number"].count(".") + 1 if number else 1
-    return -round(line.size), not line.bold, depth
+    return number["number"].count(".") + 1 if number else 0

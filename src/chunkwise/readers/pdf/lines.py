@@ -106,7 +106,9 @@ def _merged(lines: Sequence[Line]) -> Line:
 
 def _same_row(first: Word, before: Word, word: Word) -> bool:
     """Tell whether a word stands on the line of the word before it."""
-    if before.turned != word.turned or TABLE in (before.text, word.text):
+    if before.turned or word.turned:
+        return before.turned and word.turned
+    if TABLE in (before.text, word.text):
         return False
     if not (_overlap(first, word) or _overlap(before, word)):
         return False

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from chunkwise.readers.pdf.lines import Line
 
-# U+F0A7, U+F0B7 and U+F0D8 are bullets of fonts of symbols.
+# U+F0A7, U+F0B7 and U+F0D8 are bullets of fonts of symbols, U+0088 of TeX's.
 _BULLET = re.compile(
-    r"(?:[\u2022\u2023\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u25c6\u25e6\u25b6\u25ba\u2043\u2219\uf0a7\uf0b7\uf0d8]\s*|[-*\u2013\u2014\u00b7]\s+)(?=\S)"
+    r"(?:[\u2022\u2023\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u25c6\u25e6\u25b6\u25ba\u2043\u2219\uf0a7\uf0b7\uf0d8\u0088]\s*|(?P<dash>[-*\u2013\u2014\u00b7])\s+)(?=\S)"
 )
 _NUMBER = re.compile(r"(\(?(?:\d{1,3}|[a-z]|[ivx]{2,5})[.)])\s+(?=\S)", re.IGNORECASE)
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
@@ -21,29 +21,38 @@ _LONGEST_ITEM = 40
 
 
 class Mark(NamedTuple):
-    """What begins an item as it is written, and how many characters of its line it takes."""
+    """What begins an item as it is written, how many characters of its line it takes, and what others are like it."""
 
     text: str
     length: int
+    form: str  # the mark with 1 for a number and a for a letter
 
 
 class _Numbered(NamedTuple):
     place: int
     line: Line
     values: tuple[int, ...]
-    form: str  # the mark without its number: "." or "()"
+    form: str
 
 
 def marks(lines: Iterable[Line]) -> dict[tuple[int, int], Mark]:
     """Return the marks of items by the page and the row of their lines.
 
-    A number is a mark only where the one before it or after it begins another item of the same form.
+    A number is a mark only where the one before it or after it begins another item of the same form, and a dash where
+    another one begins a line near by.
     """
     found: dict[tuple[int, int], Mark] = {}
     latest: dict[str, _Numbered] = {}
     for index, line in enumerate(lines):
-        if bullet := _BULLET.match(line.text):
-            found[line.page, line.row] = Mark("-", bullet.end())
+        bullet = _BULLET.match(line.text)
+        if bullet and not bullet["dash"]:
+            found[line.page, line.row] = Mark("-", bullet.end(), "-")
+        elif bullet:
+            item = _Numbered(index, line, (), bullet["dash"])
+            before = latest.get(item.form)
+            if before is not None and _is_near(before, item):
+                found |= {(one.line.page, one.line.row): Mark("-", bullet.end(), "-") for one in (before, item)}
+            latest[item.form] = item
         elif number := _NUMBER.match(line.text):
             bare = number[1].strip("().").lower()
             form = number[1].replace(number[1].strip("()."), "1" if bare.isdigit() else "a")
@@ -53,7 +62,7 @@ def marks(lines: Iterable[Line]) -> dict[tuple[int, int], Mark]:
                 for one in (before, item):
                     match = _NUMBER.match(one.line.text)
                     if match:
-                        found[one.line.page, one.line.row] = Mark(match[1], match.end())
+                        found[one.line.page, one.line.row] = Mark(match[1], match.end(), form)
             latest[form] = item
     return found
 
@@ -67,6 +76,10 @@ def _values(bare: str) -> tuple[int, ...]:
 
 
 def _counts_on(before: _Numbered, item: _Numbered) -> bool:
-    near = item.place - before.place <= _LONGEST_ITEM
+    return _is_near(before, item) and any(value + 1 in item.values for value in before.values)
+
+
+def _is_near(before: _Numbered, item: _Numbered) -> bool:
+    """Tell whether two marks may be of one list: not far apart, and under each other or in different columns."""
     level = abs(before.line.left - item.line.left) <= _LEVEL or before.line.bottom < item.line.bottom
-    return near and level and any(value + 1 in item.values for value in before.values)
+    return level and item.place - before.place <= _LONGEST_ITEM

@@ -21,10 +21,12 @@ _APART = 1.25
 _INDENT, _COLUMN = 0.7, 3.0
 # In points: centres of lines that are that near lie over each other.
 _LEVEL = 3.0
-# In sizes of the font: how wide a blank is.
-_BLANK = 0.25
-# How many lines above and below show where a column ends.
-_NEIGHBOURS = 25
+# In sizes of the font: how wide a blank is, and how much lines differ that are as long as their column is wide.
+_BLANK, _SLACK = 0.25, 0.3
+# How many lines above and below show where a column ends, and how far apart lines are.
+_NEIGHBOURS, _NEAR = 25, 4
+# In sizes of the font: lines of one paragraph are not farther apart.
+_WIDEST = 2.2
 _END = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][)\]\"'\u201d\u2019\u00bb]*(?:\s?\d{1,3})?\Z")
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010]\Z")
 _LOWER = re.compile(r"[\"'(\[\u201c\u2018\u00ab]*[^\W\d_]")
@@ -98,21 +100,36 @@ def column_numbers(lines: Sequence[Line]) -> list[int]:
     return numbers
 
 
-def joint(before: Line, line: Line, *, edge: float, body: Body, first: bool) -> Joint:
+def usual_steps(lines: Sequence[Line], body: Body) -> list[float]:
+    """Return for each line of a page how far lines of its size are apart: as usual, or as around it if that is more."""
+    steps: list[float] = []
+    for index, line in enumerate(lines):
+        around = lines[max(0, index - _NEAR) : index + _NEAR + 1]
+        here = [
+            one.bottom - other.bottom
+            for one, other in pairwise(around)
+            if one.size == other.size == line.size and 0 < one.bottom - other.bottom < _WIDEST * line.size
+        ]
+        usual = body.leading.get(line.size, _APART * line.size)
+        steps.append(max(usual, min(here)) if len(here) > 1 else usual)
+    return steps
+
+
+def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, first: bool) -> Joint:
     """Tell how a line follows the one above it in its column.
 
-    `edge` is where the column ends on the right; `first` tells whether the line above begins its paragraph.
+    `edge` is where the column ends on the right, `usual` how far lines are apart there; `first` tells whether the line
+    above begins its paragraph.
     """
     if not _alike(before, line):
         return "apart"
     step = before.bottom - line.bottom
-    usual = body.leading.get(line.size, _APART * line.size)
     large = body.is_large(line)
     if step > (1.6 * line.size if large else _APART * usual + 0.5):
         return "apart"
     if large or _HYPHENATED.search(before.text):
         return "flowing"
-    full = before.right + _BLANK * line.size + line.lead > edge
+    full = is_full(before, line, edge)
     ended = _END.search(before.text) is not None
     if _REFERENCE.match(line.text):
         return "apart"
@@ -120,7 +137,7 @@ def joint(before: Line, line: Line, *, edge: float, body: Body, first: bool) -> 
     if abs(shift) > _INDENT * line.size and abs(shift + line.right - before.right) > 2 * _LEVEL:  # and not centred
         continued = (full and not ended) if shift > 0 else first
         return "flowing" if continued and full else "broken" if continued else "apart"
-    if full:
+    if full or (not ended and _starts_lower(line)):
         return "flowing"
     return "apart" if ended else "broken"
 
@@ -131,10 +148,17 @@ def carries_on(before: Line, line: Line, *, edge: float) -> bool:
         return False
     if _HYPHENATED.search(before.text):
         return True
+    return _starts_lower(line) or (is_full(before, line, edge) and before.text[-1].islower())
+
+
+def is_full(line: Line, following: Line, edge: float) -> bool:
+    """Tell whether the first word of the following line would not have fitted on a line."""
+    return line.right + _BLANK * line.size + following.lead > edge - _SLACK * line.size
+
+
+def _starts_lower(line: Line) -> bool:
     start = _LOWER.match(line.text)
-    lower = start is not None and start[0][-1].islower()
-    full = before.right + _BLANK * line.size + line.lead > edge
-    return lower or (full and before.text[-1:].isalpha() and before.text[-1:].islower())
+    return start is not None and start[0][-1].islower()
 
 
 def _alike(before: Line, line: Line) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal
 from chunkwise.readers.pdf.aligned import Table, aligned_tables
 from chunkwise.readers.pdf.lines import Line
 from chunkwise.readers.pdf.lists import Mark, marks
-from chunkwise.readers.pdf.paragraphs import Body, carries_on, column_numbers, joint, right_edges
+from chunkwise.readers.pdf.paragraphs import CAPTION, Body, carries_on, column_numbers, joint, right_edges, usual_steps
 
 PieceKind = Literal["heading", "paragraph", "item", "table", "code"]
 
@@ -20,6 +20,8 @@ _DEEPER = 6.0
 _DEEPEST = 5
 # How many figures, tables and footnotes may stand between the two halves of a sentence.
 _MOST_BETWEEN = 6
+# In points: the letters of footnotes are smaller by that.
+_SMALLER = 0.7
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ class _Builder:
 
     def add_page(self, lines: Sequence[Line]) -> None:
         """Add the lines of a page."""
-        edges, columns = right_edges(lines), column_numbers(lines)
+        edges, columns, steps = right_edges(lines), column_numbers(lines), usual_steps(lines, self._body)
         tables = {table.start: table for table in aligned_tables(lines)}
         code = _code(lines) if not self._body.monospaced else set()
         index = 0
@@ -105,11 +107,23 @@ class _Builder:
                 self._add_heading(line, self._headings[key], edges[index])
             elif index in code:
                 self._add_code(line, edges[index])
-            elif key in self._marks and not self._body.is_bold(line) and not self._body.is_large(line):
+            elif key in self._marks and (not self._stands_out(line) or self._is_listed(lines, index)):
                 self._add_item(line, self._marks[key], edges[index], moved=moved)
             else:
-                self._add_line(line, edges[index], moved=moved)
+                self._add_line(line, edges[index], steps[index], moved=moved)
             index += 1
+
+    def _stands_out(self, line: Line) -> bool:
+        return self._body.is_bold(line) or self._body.is_large(line)
+
+    def _is_listed(self, lines: Sequence[Line], index: int) -> bool:
+        """Tell whether the line right above or below has such a mark, too, as those under a heading with one don't."""
+        forms = [self._form(line) for line in lines[max(0, index - 1) : index + 2] if line.size == lines[index].size]
+        return forms.count(self._form(lines[index])) > 1
+
+    def _form(self, line: Line) -> str:
+        mark = self._marks.get((line.page, line.row))
+        return mark.form if mark else ""
 
     def _begin(self, piece: Piece, edge: float) -> None:
         if piece.kind != "item":
@@ -141,7 +155,7 @@ class _Builder:
             self._indents.append(line.left)
         self._begin(Piece("item", [line], level=len(self._indents) - 1, mark=mark), edge)
 
-    def _add_line(self, line: Line, edge: float, *, moved: bool) -> None:
+    def _add_line(self, line: Line, edge: float, step: float, *, moved: bool) -> None:
         current = self._current
         if moved:
             current = self._unfinished(line)
@@ -150,43 +164,49 @@ class _Builder:
                 self._current = current
                 return
         elif current is not None and current.kind in ("paragraph", "item"):
-            how = self._joint(current, line, edge)
+            how = self._joint(current, line, edge, step)
             if how != "apart":
                 current.add(line, kept=how == "broken", edge=edge)
                 return
         self._begin(Piece("paragraph", [line]), edge)
 
-    def _joint(self, piece: Piece, line: Line, edge: float) -> Literal["apart", "flowing", "broken"]:
+    def _joint(self, piece: Piece, line: Line, edge: float, step: float) -> Literal["apart", "flowing", "broken"]:
         before = piece.lines[-1]
         if piece.kind == "item":  # its further lines hang, or are as long as the column is wide
             hanging = line.left >= piece.lines[0].left + _HANGING
             level = before._replace(left=line.left)
-            how = joint(level, line, edge=edge, body=self._body, first=False)
-            near = joint(level._replace(text="x", right=edge), line, edge=edge, body=self._body, first=False)
+            how = joint(level, line, edge=edge, usual=step, body=self._body, first=False)
+            near = joint(
+                level._replace(text="x", right=edge), line, edge=edge, usual=step, body=self._body, first=False
+            )
             return ("flowing" if how == "flowing" else near and "broken") if hanging and near != "apart" else how
-        return joint(before, line, edge=edge, body=self._body, first=len(piece.lines) == 1)
+        return joint(before, line, edge=edge, usual=step, body=self._body, first=len(piece.lines) == 1)
 
     def _unfinished(self, line: Line) -> Piece | None:
         """Return the piece before a column's or a page's end that a line goes on with.
 
-        What stands between its halves is put before it, or after it if it is on the line's page.
+        Figures, tables and footnotes between its halves are put before it, or after it if they are on the line's page.
         """
+        between: list[Piece] = []
         for index in range(len(self.pieces) - 1, max(-1, len(self.pieces) - _MOST_BETWEEN - 2), -1):
             piece = self.pieces[index]
-            if piece.kind == "heading":
+            if piece.kind in ("paragraph", "item") and carries_on(piece.lines[-1], line, edge=piece.edge):
+                break
+            if piece.kind == "heading" or not self._interrupts(piece, line):
                 return None
-            between = self.pieces[index + 1 :]
-            if piece.kind not in ("paragraph", "item") or not carries_on(piece.lines[-1], line, edge=piece.edge):
-                continue
-            if between and piece.lines[-1].size < self._body.size:
-                return None
-            above = [other for other in between if other.lines[-1].page < line.page or line.page == piece.lines[0].page]
-            below = [other for other in between if other not in above]
-            if above and piece.lines[0].page != above[-1].lines[-1].page:
-                return None
-            self.pieces[index:] = [*above, piece, *below]
-            return piece
-        return None
+            between.insert(0, piece)
+        else:
+            return None
+        above = [other for other in between if other.lines[0].page < line.page or line.page == piece.lines[0].page]
+        if above and piece.lines[0].page != above[-1].lines[-1].page:
+            return None
+        self.pieces[index:] = [*above, piece, *between[len(above) :]]
+        return piece
+
+    def _interrupts(self, piece: Piece, line: Line) -> bool:
+        """Tell whether a piece may stand in the middle of a sentence: a table, code, a caption, small print."""
+        small = piece.lines[-1].size < line.size - _SMALLER
+        return piece.table is not None or piece.kind == "code" or small or CAPTION.match(piece.text) is not None
 
 
 def _code(lines: Sequence[Line]) -> set[int]:

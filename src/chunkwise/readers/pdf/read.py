@@ -18,7 +18,8 @@ from chunkwise.readers.pdf.order import in_reading_order
 from chunkwise.readers.pdf.paragraphs import body_of
 from chunkwise.readers.pdf.pieces import pieces
 from chunkwise.readers.pdf.repeated import Edge, edges, repeated
-from chunkwise.readers.pdf.ruled import RuledTables, has_rules, replaced
+from chunkwise.readers.pdf.ruled import RuledTables, replaced
+from chunkwise.readers.pdf.rules import has_grid
 from chunkwise.readers.pdf.words import page_words
 from chunkwise.readers.pdf.write import write
 
@@ -89,9 +90,9 @@ def _read_text(page: Any, textpage: Any, number: int, ruled: RuledTables, read: 
     read.n_outside += found.n_outside
     if not words:
         (read.textless if any(page.get_objects(max_depth=1)) else read.blank).append(number)
-    if not found.turned and words and has_rules(page):
+    if not found.turned and words and has_grid(page):
         try:
-            tables = ruled.on_page(number, words, page.get_mediabox()[3])
+            tables = ruled.on_page(number, words)
         except MissingExtraError:
             tables = []
             read.unruled.append(number)

@@ -21,14 +21,20 @@ _FEWEST, _SHARE = 3, 0.4
 _SPACE = 0.8
 # A line with a number in it that is on that share of all pages needs no such space.
 _NEARLY_ALL = 0.5
+# In sizes of most lines: what is larger and has another number on each page is a heading.
+_LARGE = 1.1
 _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|p\.|seite|página|стр\.)\s*)?#(?:\s*(?:of|/|von|de|из|\|)\s*#)?(?:\s*\|?\s*p\s?a\s?g\s?e)?\W*"
 )
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
 class Edge(NamedTuple):
-    """A row in the top or bottom band of a page; `apart` tells whether space parts it from the text."""
+    """A row in the top or bottom band of a page; `distance` is how far, in points, it is from the page's edge.
+
+    `apart` tells whether space parts it from the text, `large` whether its letters are larger than the page's.
+    """
 
     page: int
     row: int
@@ -36,6 +42,7 @@ class Edge(NamedTuple):
     distance: float
     top: bool
     apart: bool
+    large: bool
 
     @property
     def pattern(self) -> str:
@@ -44,23 +51,25 @@ class Edge(NamedTuple):
 
 
 def edges(lines: Sequence[Line], bottom: float, top: float) -> list[Edge]:
-    """Return the rows of a page that may be a running head or foot, by their place alone."""
+    """Return the rows of a page that may be a running head or foot by their place, from the page's edges inward."""
     rows = [joined(list(row)) for _, row in groupby(lines, key=lambda line: line.row)]
+    if not rows:
+        return []
+    usual = median(row.size for row in rows)
     found: list[Edge] = []
     for at_top in (True, False):
         inward = sorted(rows, key=lambda row: -row.top if at_top else row.bottom)
-        near: list[Line] = []
+        near: list[Edge] = []
         for index, row in enumerate(inward):
             distance = top - row.top if at_top else row.bottom - bottom
             if distance > _BAND * (top - bottom):
                 break
-            near.append(row)
-            following = inward[index + 1] if index + 1 < len(inward) else None
-            space = _space(row, following, at_top)
-            if space > _SPACE * (row.top - row.bottom) or following is None:
-                found += [_edge(line, bottom, top, at_top, apart=True) for line in near]
+            large = row.size > _LARGE * usual
+            near.append(Edge(row.page, row.row, row.text, distance, at_top, apart=False, large=large))
+            if index + 1 == len(inward) or _space(row, inward[index + 1]) > _SPACE * (row.top - row.bottom):
+                found += [edge._replace(apart=True) for edge in near]
                 near = []
-        found += [_edge(line, bottom, top, at_top, apart=False) for line in near]
+        found += near
     return found
 
 
@@ -69,40 +78,32 @@ def repeated(rows: Sequence[Edge], n_pages: int) -> tuple[set[tuple[int, int]], 
     groups: dict[tuple[str, bool], list[Edge]] = {}
     for edge in rows:
         groups.setdefault((edge.pattern, edge.top), []).append(edge)
-    gone: set[tuple[int, int]] = set()
-    told: list[str] = []
-    numbers: list[Edge] = []
+    numbers = [edge for (pattern, _), group in groups.items() if _PAGE_NUMBER.fullmatch(pattern) for edge in group]
+    heads: dict[Edge, str] = dict.fromkeys(_page_numbers(numbers), "page number")
     for (pattern, top), group in groups.items():
-        if _PAGE_NUMBER.fullmatch(pattern):
-            numbers += group
-            continue
-        level = _level(group, n_pages)
-        if any(char.isalpha() for char in pattern) and _is_frequent({edge.page for edge in level}, n_pages):
-            gone |= {(edge.page, edge.row) for edge in level}
-            told.append(_told("running head" if top else "running foot", level))
-    counted = _page_numbers(numbers)
-    if counted:
-        gone |= {(edge.page, edge.row) for edge in counted}
-        told.append(_told("page number", counted))
-    return gone, told
+        if any(char.isalpha() for char in pattern) and not _PAGE_NUMBER.fullmatch(pattern):
+            level = _level(group, n_pages)
+            if _is_frequent({edge.page for edge in level}, n_pages):
+                heads |= dict.fromkeys(level, "running head" if top else "running foot")
+    gone = _outermost(rows, heads)
+    return {(edge.page, edge.row) for edge in gone}, _told(gone, heads)
 
 
-def _space(row: Line, following: Line | None, at_top: bool) -> float:
-    if following is None:
-        return 0.0
-    return row.bottom - following.top if at_top else following.bottom - row.top
-
-
-def _edge(line: Line, bottom: float, top: float, at_top: bool, *, apart: bool) -> Edge:
-    distance = top - line.top if at_top else line.bottom - bottom
-    return Edge(line.page, line.row, line.text, distance, at_top, apart)
+def _space(row: Line, other: Line) -> float:
+    """Return how far apart two rows are that do not overlap."""
+    return max(row.bottom - other.top, other.bottom - row.top)
 
 
 def _level(group: Sequence[Edge], n_pages: int) -> list[Edge]:
     """Return the rows of a group that stand where most of it does, and apart from what is no head."""
     usual = median(edge.distance for edge in group)
-    varies = "#" in group[0].pattern and len(group) >= max(_FEWEST, _NEARLY_ALL * n_pages)
-    return [edge for edge in group if abs(edge.distance - usual) <= _DRIFT and (edge.apart or varies)]
+    varies = len({edge.text for edge in group}) > 1
+    most = varies and len(group) >= max(_FEWEST, _NEARLY_ALL * n_pages)
+    return [
+        edge
+        for edge in group
+        if abs(edge.distance - usual) <= _DRIFT and (edge.apart or most) and not (edge.large and varies)
+    ]
 
 
 def _is_frequent(pages: set[int], n_pages: int) -> bool:
@@ -118,19 +119,38 @@ def _page_numbers(rows: Sequence[Edge]) -> list[Edge]:
     return [edge for edge in rows if edge.apart and ahead.get(edge) in common]
 
 
+def _outermost(rows: Sequence[Edge], heads: dict[Edge, str]) -> list[Edge]:
+    """Return the heads between which and the edge of the page is nothing but heads."""
+    gone: list[Edge] = []
+    for _, inward in groupby(rows, key=lambda edge: (edge.page, edge.top)):
+        for edge in inward:
+            if edge not in heads:
+                break
+            gone.append(edge)
+    return gone
+
+
 def _value(text: str) -> int | None:
+    """Return the first number in a text, which may be Roman."""
     match = _NUMBER.search(text)
     if match is None:
         return None
-    return int(match[0]) if match[0].isdecimal() and len(match[0]) < 7 else _roman(match[0])
-
-
-def _roman(text: str) -> int:
-    values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}.get(letter, 0) for letter in text.lower()]
+    if match[0].isdecimal():
+        return int(match[0]) if len(match[0]) < 7 else None
+    values = [_ROMAN[letter] for letter in match[0].lower()]
     return sum(-value if value < max(values[index:]) else value for index, value in enumerate(values))
 
 
-def _told(what: str, rows: Sequence[Edge]) -> str:
-    n_pages = len({row.page for row in rows})
-    text = _NUMBER.sub("#", rows[0].text)
-    return f"{what}, {n_pages} page{'s' * (n_pages != 1)}: {text}"
+def _told(gone: Sequence[Edge], heads: dict[Edge, str]) -> list[str]:
+    """Return a line for each kind of head: its words where they are the same on all pages, else with # for numbers."""
+    groups: dict[tuple[str, str], list[Edge]] = {}
+    for edge in gone:
+        pattern = "" if heads[edge] == "page number" else edge.pattern
+        groups.setdefault((heads[edge], pattern), []).append(edge)
+    told: list[str] = []
+    for (what, _), group in groups.items():
+        n_pages = len({edge.page for edge in group})
+        same = len({edge.text for edge in group}) == 1 < n_pages
+        text = group[-1].text if same else _NUMBER.sub("#", group[-1].text)
+        told.append(f"{what}, {n_pages} page{'s' * (n_pages != 1)}: {text}")
+    return told

@@ -22,8 +22,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff\ufff0-\uffff]+")
 # PDFium turns a glyph of several letters around with its word: lam and alef come as alef and lam.
 _TURNED_LAM_ALEF = re.compile(r"[\u0622\u0623\u0625\u0627]\u0644")
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
-# A box that is higher than wide by so much, with several letters, runs upwards or downwards.
-_UPRIGHT = 1.5
+# In heights of a letter: how far one is above the other where a word runs upwards.
+_SHIFT = 0.8
 # So many words of a page tell how it is turned.
 _SAMPLE = 50
 
@@ -40,17 +40,13 @@ class Word(NamedTuple):
     top: float
     breaks: bool  # whether PDFium sees a line break before it
     parted: bool  # whether it sees a blank or a line break there
+    turned: bool  # whether it runs across the direction of most words
     char: int
 
     @property
     def height(self) -> float:
         """How high the box is."""
         return self.top - self.bottom
-
-    @property
-    def turned(self) -> bool:
-        """Whether it runs upwards or downwards."""
-        return self.top - self.bottom > _UPRIGHT * (self.right - self.left) and len(self.text) > 1
 
 
 # What stands among the words for a table with rules.
@@ -91,15 +87,19 @@ def page_words(textpage: Any, bounds: Box) -> Words:
             first, last = at(first), at(last)
         box(textpage, first, target)
         x0, y0, x1, y1 = rect.left, rect.bottom, rect.right, rect.top
+        turned = False
         if last > first:
             box(textpage, last, target)
+            shift = abs(rect.bottom - y0)
+            # A mark over a letter is shifted, too, but not by the letter's height.
+            turned = (shift > abs(rect.left - x0) and shift >= _SHIFT * (y1 - y0)) != (turn % 2 == 1)
             x0, y0, x1, y1 = min(x0, rect.left), min(y0, rect.bottom), max(x1, rect.right), max(y1, rect.top)
         breaks = hyphened or "\n" in gap
         hyphened = token[-1] in _END_HYPHENS
         if not (left <= (x0 + x1) / 2 <= right and bottom <= (y0 + y1) / 2 <= top):
             n_outside += 1
         elif written := token if clean else _written(textpage, token, first):
-            words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", first))
+            words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", turned, first))
     if turn:
         words = [Word(word.text, *_turned(word[1:5], turn), *word[5:]) for word in words]
     return Words(words, _turned(bounds, turn), n_outside, turn != 0)
