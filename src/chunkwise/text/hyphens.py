@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -72,33 +73,41 @@ def joins(text: str) -> list[tuple[Span, str]]:
 
 def _seen(text: str, places: Sequence[Span]) -> _Seen:
     """Count the words of a text, without those that a line's end parts."""
+    tokens = Counter(map(str.lower, _WORD.findall(text)))
+    halves = {(before.start(), before[0]) for place in places if (before := _before(text, place))}
+    halves |= {(place.end, after[0]) for place in places if (after := _WORD.match(text, place.end))}
+    tokens.subtract(Counter(half.lower() for _, half in halves))
     seen = _Seen({}, {})
-    starts, ends = {place.end for place in places}, {place.start for place in places}
-    for match in _WORD.finditer(text):
-        if match.start() in starts or match.end() in ends:
-            continue
-        parts = _PARTS.split(match[0].lower())
-        if len(parts) == 1:
-            seen.words[parts[0]] = seen.words.get(parts[0], 0) + 1
-        for first, second in pairwise(parts):
-            pair = f"{first}-{second}"
-            seen.compounds[pair] = seen.compounds.get(pair, 0) + 1
+    for token, n_times in tokens.items():
+        parts = _PARTS.split(token)
+        if n_times > 0 and len(parts) == 1:
+            seen.words[token] = n_times
+        elif n_times > 0:
+            for first, second in pairwise(parts):
+                pair = f"{first}-{second}"
+                seen.compounds[pair] = seen.compounds.get(pair, 0) + n_times
     return seen
 
 
+def _before(text: str, place: Span) -> re.Match[str] | None:
+    return _BEFORE.search(text, max(0, place.start - _LONGEST_PART), place.start)
+
+
 def _replacement(text: str, place: Span, seen: _Seen) -> str | None:
-    before = _BEFORE.search(text, max(0, place.start - _LONGEST_PART), place.start)
+    before = _before(text, place)
     after = _AFTER.match(text, place.end, place.end + _LONGEST_PART)
     if before is None or after is None:
         return None
     chain, second = before[0], after[0]
     first = _PARTS.split(chain)[-1]
-    if not _same_case(first, second) or _ADDRESS.search(_run(text, place.start)):
+    if _ADDRESS.search(_run(text, place.start)):
         return "-"
     joined, compound = (first + second).lower(), f"{first}-{second}".lower()
     n_joined, n_compound = seen.words.get(joined, 0), seen.compounds.get(compound, 0)
     if n_joined or n_compound:
         return "" if n_joined > n_compound else "-"
+    if not _same_case(first, second):
+        return "-"
     if second in _SUSPENDING:
         return None
     if "\u00ad" in place.slice(text):

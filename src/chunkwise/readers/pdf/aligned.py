@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from statistics import median
 from typing import NamedTuple
 
@@ -37,18 +37,22 @@ class Aligned(NamedTuple):
     table: Table
 
 
-def aligned_tables(lines: Sequence[Line]) -> list[Aligned]:
-    """Return the tables among the lines of a page, in order."""
+def aligned_tables(lines: Sequence[Line], code: Set[int]) -> list[Aligned]:
+    """Return the tables among the lines of a page, in order; the lines at the places of `code` are in none."""
     tables: list[Aligned] = []
     start = 0
     while start < len(lines):
         end = start
-        while end < len(lines) and len(lines[end].cells) >= _FEWEST_COLUMNS and _follows(lines, start, end):
+        while end < len(lines) and end not in code and _is_row(lines[end]) and _follows(lines, start, end):
             end += 1
         if end - start >= _FEWEST_ROWS and (table := _table(lines, start, end)):
             tables.append(table)
         start = max(end, start + 1)
     return tables
+
+
+def _is_row(line: Line) -> bool:
+    return len(line.cells) >= _FEWEST_COLUMNS
 
 
 def _follows(lines: Sequence[Line], start: int, index: int) -> bool:

@@ -37,7 +37,10 @@ class Entry(NamedTuple):
 
 def outline_lines(entries: Sequence[Entry], pages: Sequence[Sequence[Line]]) -> dict[tuple[int, int], int]:
     """Return the lines that are titles of the outline, by page and row, with the number of their entry."""
-    by_page = {lines[0].page: lines for lines in pages if lines}
+    numbers = {entry.page for entry in entries}
+    by_page = {
+        lines[0].page: [_Bare.of(line) for line in lines] for lines in pages if lines and lines[0].page in numbers
+    }
     found: dict[tuple[int, int], int] = {}
     n_found = 0
     for number, entry in enumerate(entries):
@@ -67,21 +70,37 @@ def with_headings(pieces: Sequence[Piece], entries: Sequence[Entry], body: Body)
         piece.level = looks.level(piece)
 
 
-def _matches(title: str, lines: Sequence[Line], taken: dict[tuple[int, int], int]) -> list[Sequence[Line]]:
+class _Bare(NamedTuple):
+    """A line's letters and digits, and how many of them are its number."""
+
+    line: Line
+    text: str
+    number: int
+
+    @classmethod
+    def of(cls, line: Line) -> _Bare:
+        """Return the letters and digits of a line."""
+        text = _bare(line.text)
+        number = _NUMBERED.match(line.text)
+        return cls(line, text, len(_bare(number[0])) if number else 0)
+
+
+def _matches(title: str, lines: Sequence[_Bare], taken: dict[tuple[int, int], int]) -> list[list[Line]]:
     """Return the runs of lines that a title may be, with or without its number."""
-    wanted = {_bare(title), _bare(_NUMBERED.sub("", title, count=1))} - {""}
+    number = _NUMBERED.match(title)
+    wanted = {_bare(title), _bare(title[number.end() :] if number else title)} - {""}
     longest = max(map(len, wanted), default=0)
-    found: list[Sequence[Line]] = []
-    for start, line in enumerate(lines):
-        text, unnumbered = "", _bare(_NUMBERED.sub("", line.text, count=1))
-        skipped = len(_bare(line.text)) - len(unnumbered)
+    found: list[list[Line]] = []
+    for start, first in enumerate(lines):
+        text = ""
         for end in range(start, min(start + _MOST_LINES, len(lines))):
-            if (lines[end].page, lines[end].row) in taken or lines[end].size != line.size:
+            line = lines[end].line
+            if (line.page, line.row) in taken or line.size != first.line.size:
                 break
-            text += _bare(lines[end].text)
-            if {text, text[skipped:]} & wanted:
-                found.append(lines[start : end + 1])
-            if len(text) > longest + skipped:
+            text += lines[end].text
+            if text in wanted or text[first.number :] in wanted:
+                found.append([one.line for one in lines[start : end + 1]])
+            if len(text) > longest + first.number:
                 break
     return found
 

@@ -51,7 +51,7 @@ class Line(NamedTuple):
     @property
     def right_to_left(self) -> bool:
         """Whether its first letter is one of a script that runs so."""
-        letter = _LETTER.search(self.text)
+        letter = None if self.text.isascii() else _LETTER.search(self.text)
         return letter is not None and RIGHT_TO_LEFT.match(letter[0]) is not None
 
 
@@ -62,9 +62,7 @@ def page_lines(textpage: Any, words: Sequence[Word], page: int) -> list[Line]:
     start, row = 0, 0
     for index in range(1, len(words) + 1):
         same_row = index < len(words) and _same_row(words[start], words[index - 1], words[index])
-        if same_row and _gap(words[index - 1], words[index]) <= _COLUMN_GAP * min(
-            words[index - 1].height, words[index].height
-        ):
+        if same_row and not _parts_columns(words[index - 1], words[index]):
             continue
         lines.append(_line(words[start:index], style, page, row))
         start, row = index, row if same_row else row + 1
@@ -110,6 +108,8 @@ def _same_row(first: Word, before: Word, word: Word) -> bool:
         return before.turned and word.turned
     if TABLE in (before.text, word.text):
         return False
+    if not word.breaks and word.bottom == before.bottom:
+        return True
     if not (_overlap(first, word) or _overlap(before, word)):
         return False
     if not word.breaks or word.left >= before.right - _BACKWARDS * max(min(before.height, word.height), 1):
@@ -122,13 +122,17 @@ def _overlap(one: Word, other: Word) -> bool:
     return min(one.top, other.top) - max(one.bottom, other.bottom) >= _OVERLAP * height
 
 
+def _parts_columns(one: Word, other: Word) -> bool:
+    return _gap(one, other) > _COLUMN_GAP * min(one.top - one.bottom, other.top - other.bottom)
+
+
 def _gap(one: Word, other: Word) -> float:
     """Return how far apart two words of a row are, whichever is left; below 0 if they overlap."""
-    return max(other.left - one.right, one.left - other.right)
+    return other.left - one.right if other.left >= one.left else one.left - other.right
 
 
 def _line(words: Sequence[Word], style: _Style, page: int, row: int) -> Line:
-    body = max(words, key=lambda word: word.right - word.left)  # no superscript
+    body = max(words, key=_width)  # no superscript
     fonts = {style.font(word.char) for word in (words[0], words[-1])}
     return Line(
         _text(words),
@@ -143,6 +147,10 @@ def _line(words: Sequence[Word], style: _Style, page: int, row: int) -> Line:
         page,
         row,
     )
+
+
+def _width(word: Word) -> float:
+    return word.right - word.left
 
 
 def _text(words: Sequence[Word]) -> str:
@@ -161,7 +169,7 @@ class _Style:
     """The fonts of a page's characters."""
 
     def __init__(self, textpage: Any) -> None:
-        self._textpage = textpage
+        self._textpage = textpage.raw
         self._name, self._flags, self._matrix = ctypes.create_string_buffer(128), ctypes.c_int(), pdfium.FS_MATRIX()
         self._fonts: dict[bytes, tuple[bool, bool]] = {}
 

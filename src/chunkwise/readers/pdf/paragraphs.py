@@ -17,16 +17,24 @@ Joint = Literal["apart", "flowing", "broken"]
 _SAME_SIZE = 0.08
 # A line that is so many times as far below the one before as lines of a paragraph are begins another one.
 _APART = 1.25
+# In points: how much the distance of lines varies.
+_LEEWAY = 0.5
+# In sizes of the font: how far the lines of one title are apart at most.
+_LOOSE = 1.6
 # In sizes of the font: an indent is larger; lines of a column start within the second from each other.
 _INDENT, _COLUMN = 0.7, 3.0
 # In points: centres of lines that are that near lie over each other.
 _LEVEL = 3.0
 # In sizes of the font: how wide a blank is, and how much lines differ that are as long as their column is wide.
 _BLANK, _SLACK = 0.25, 0.3
-# How many lines above and below show where a column ends, and how far apart lines are.
-_NEIGHBOURS, _NEAR = 25, 4
+# How many lines above and below show how far apart lines are.
+_NEAR = 4
+# In points: left edges are told apart by that.
+_GRAIN = 2.0
 # In sizes of the font: lines of one paragraph are not farther apart.
 _WIDEST = 2.2
+# In characters: how much of a line tells whether a sentence ends there.
+_TAIL = 12
 _END = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][)\]\"'\u201d\u2019\u00bb]*(?:\s?\d{1,3})?\Z")
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010]\Z")
 _LOWER = re.compile(r"[\"'(\[\u201c\u2018\u00ab]*[^\W\d_]")
@@ -78,17 +86,24 @@ def body_of(pages: Iterable[Sequence[Line]]) -> Body:
 
 def right_edges(lines: Sequence[Line]) -> list[float]:
     """Return for each line of a page where its column ends, as the lines around it show."""
+    rights: dict[tuple[int, int], list[float]] = {}  # by column and left edge
+    places = [(column, round(line.left / _GRAIN)) for column, line in zip(column_numbers(lines), lines, strict=True)]
+    for place, line in zip(places, lines, strict=True):
+        rights.setdefault(place, []).append(line.right)
+    found: dict[tuple[int, int, float], float] = {}
     edges: list[float] = []
-    runs = column_numbers(lines)
-    for index, line in enumerate(lines):
-        around = range(max(0, index - _NEIGHBOURS), min(len(lines), index + _NEIGHBOURS + 1))
-        rights = [
-            lines[other].right
-            for other in around
-            if runs[other] == runs[index] and abs(lines[other].left - line.left) <= _COLUMN * line.size
-        ]
-        rights.sort()
-        edges.append(rights[-2] if len(rights) > 4 else rights[-1])  # one may run over the edge
+    for (column, left), line in zip(places, lines, strict=True):
+        key = (column, left, line.size)
+        if key not in found:
+            near = [
+                right
+                for (other, edge), ends in rights.items()
+                if other == column and abs(edge - left) * _GRAIN <= _COLUMN * line.size
+                for right in ends
+            ]
+            near.sort()
+            found[key] = near[-2] if len(near) > 4 else near[-1]  # one may run over the edge
+        edges.append(found[key])
     return edges
 
 
@@ -102,17 +117,24 @@ def column_numbers(lines: Sequence[Line]) -> list[int]:
 
 def usual_steps(lines: Sequence[Line], body: Body) -> list[float]:
     """Return for each line of a page how far lines of its size are apart: as usual, or as around it if that is more."""
-    steps: list[float] = []
+    steps = [_step(one, other) for one, other in pairwise(lines)]
+    found: list[float] = []
     for index, line in enumerate(lines):
-        around = lines[max(0, index - _NEAR) : index + _NEAR + 1]
-        here = [
-            one.bottom - other.bottom
-            for one, other in pairwise(around)
-            if one.size == other.size == line.size and 0 < one.bottom - other.bottom < _WIDEST * line.size
-        ]
         usual = body.leading.get(line.size, _APART * line.size)
-        steps.append(max(usual, min(here)) if len(here) > 1 else usual)
-    return steps
+        first = max(0, index - _NEAR)
+        here = [
+            step
+            for place, step in enumerate(steps[first : index + _NEAR], first)
+            if step and lines[place].size == line.size
+        ]
+        found.append(max(usual, min(here)) if len(here) > 1 else usual)
+    return found
+
+
+def _step(one: Line, other: Line) -> float:
+    """Return how far a line of the same size is below another, if it may be the next one of a paragraph, else 0."""
+    step = one.bottom - other.bottom
+    return step if one.size == other.size and 0 < step < _WIDEST * one.size else 0.0
 
 
 def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, first: bool) -> Joint:
@@ -121,16 +143,16 @@ def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, fi
     `edge` is where the column ends on the right, `usual` how far lines are apart there; `first` tells whether the line
     above begins its paragraph.
     """
-    if not _alike(before, line):
-        return "apart"
     step = before.bottom - line.bottom
     large = body.is_large(line)
-    if step > (1.6 * line.size if large else _APART * usual + 0.5):
+    if not _is_one_size(before, line) or step > (_LOOSE * line.size if large else _APART * usual + _LEEWAY):
         return "apart"
-    if large or _HYPHENATED.search(before.text):
+    if before.bold != line.bold:  # a sentence that begins or ends in bold
+        return "flowing" if _starts_lower(line) and not _END.search(before.text[-_TAIL:]) else "apart"
+    if large or _HYPHENATED.search(before.text[-2:]):
         return "flowing"
     full = is_full(before, line, edge)
-    ended = _END.search(before.text) is not None
+    ended = _END.search(before.text[-_TAIL:]) is not None
     if _REFERENCE.match(line.text):
         return "apart"
     shift = line.left - before.left
@@ -144,9 +166,11 @@ def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, fi
 
 def carries_on(before: Line, line: Line, *, edge: float) -> bool:
     """Tell whether a line at the top of a column or page goes on with the sentence at the end of the one before."""
-    if not _alike(before, line) or _END.search(before.text) or CAPTION.match(line.text):
+    if not _is_one_size(before, line) or before.bold != line.bold:
         return False
-    if _HYPHENATED.search(before.text):
+    if _END.search(before.text[-_TAIL:]) or CAPTION.match(line.text):
+        return False
+    if _HYPHENATED.search(before.text[-2:]):
         return True
     return _starts_lower(line) or (is_full(before, line, edge) and before.text[-1].islower())
 
@@ -161,5 +185,5 @@ def _starts_lower(line: Line) -> bool:
     return start is not None and start[0][-1].islower()
 
 
-def _alike(before: Line, line: Line) -> bool:
-    return abs(before.size - line.size) <= _SAME_SIZE * line.size and before.bold == line.bold
+def _is_one_size(before: Line, line: Line) -> bool:
+    return abs(before.size - line.size) <= _SAME_SIZE * line.size

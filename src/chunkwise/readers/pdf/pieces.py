@@ -89,8 +89,8 @@ class _Builder:
     def add_page(self, lines: Sequence[Line]) -> None:
         """Add the lines of a page."""
         edges, columns, steps = right_edges(lines), column_numbers(lines), usual_steps(lines, self._body)
-        tables = {table.start: table for table in aligned_tables(lines)}
         code = _code(lines) if not self._body.monospaced else set()
+        tables = {table.start: table for table in aligned_tables(lines, code)}
         index = 0
         while index < len(lines):
             line = lines[index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ from chunkwise.readers.pdf.write import write
 
 # A page with a larger share of characters without a meaning has a font that does not tell what its glyphs are.
 _MOST_UNKNOWN = 0.3
+_UNKNOWN = re.compile(r"[\ue000-\uf8ff\ufffd]")
 # In a message: pages that are named one by one.
 _MOST_NAMED = 8
 
@@ -134,8 +136,7 @@ def _mirrored(line: Line) -> Line:
 def _is_unknown(lines: Sequence[Line]) -> bool:
     """Tell whether most characters are of private use, or replaced because nothing tells what they are."""
     text = "".join(line.text for line in lines)
-    n_unknown = sum("\ue000" <= char <= "\uf8ff" or char == "\ufffd" for char in text) if not text.isascii() else 0
-    return n_unknown > _MOST_UNKNOWN * len(text)
+    return len(_UNKNOWN.findall(text)) > _MOST_UNKNOWN * len(text)
 
 
 def _warnings(read: _Pages) -> list[str]:

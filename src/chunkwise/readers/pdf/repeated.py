@@ -52,12 +52,14 @@ class Edge(NamedTuple):
 
 def edges(lines: Sequence[Line], bottom: float, top: float) -> list[Edge]:
     """Return the rows of a page that may be a running head or foot by their place, from the page's edges inward."""
-    rows = [joined(list(row)) for _, row in groupby(lines, key=lambda line: line.row)]
-    if not rows:
+    if not lines:
         return []
-    usual = median(row.size for row in rows)
+    usual = median(line.size for line in lines)
+    near_edge = 2 * _BAND * (top - bottom)
     found: list[Edge] = []
     for at_top in (True, False):
+        outer = [line for line in lines if (top - line.top if at_top else line.bottom - bottom) < near_edge]
+        rows = [joined(list(row)) for _, row in groupby(outer, key=lambda line: line.row)]
         inward = sorted(rows, key=lambda row: -row.top if at_top else row.bottom)
         near: list[Edge] = []
         for index, row in enumerate(inward):

@@ -18,6 +18,16 @@ _END_HYPHENS = ("\u0002", "\ufffe")
 _DRAWN_HYPHENS = str.maketrans("\u0002\ufffe\u00ad", "---")
 # Latin ligatures and Arabic letters by their shape: nobody searches for them.
 _SHAPES = re.compile(r"[\ufb00-\ufb06\ufb50-\ufdfb\ufe70-\ufefc]+")
+# TeX draws an accent before its letter; the dotless i is one with an accent over it.
+_LOOSE_ACCENT = re.compile(r"([\u00a8\u00b4\u02c6\u02c7\u02d8\u02da\u02dc\u00b8])([A-Za-z\u0131\u0237])")
+_ACCENTS = dict(
+    zip(
+        "\u00a8\u00b4\u02c6\u02c7\u02d8\u02da\u02dc\u00b8",
+        "\u0308\u0301\u0302\u030c\u0306\u030a\u0303\u0327",
+        strict=True,
+    )
+)
+_DOTLESS = str.maketrans("\u0131\u0237", "ij")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff\ufff0-\uffff]+")
 # PDFium turns a glyph of several letters around with its word: lam and alef come as alef and lam.
 _TURNED_LAM_ALEF = re.compile(r"[\u0622\u0623\u0625\u0627]\u0644")
@@ -77,7 +87,8 @@ def page_words(textpage: Any, bounds: Box) -> Words:
     clean = text.isascii() and not _CONTROLS.search(text)
     left, bottom, right, top = bounds
     rect = pdfium.FS_RECTF()
-    target, box = ctypes.byref(rect), pdfium.FPDFText_GetLooseCharBox
+    # Looked up once, because a page has hundreds of words.
+    target, box, raw = ctypes.byref(rect), pdfium.FPDFText_GetLooseCharBox, textpage.raw
     words: list[Word] = []
     n_outside, hyphened = 0, False
     for match in _TOKEN.finditer(text):
@@ -85,17 +96,21 @@ def page_words(textpage: Any, bounds: Box) -> Words:
         first, last = match.start(2), match.end() - 1
         if at:
             first, last = at(first), at(last)
-        box(textpage, first, target)
+        box(raw, first, target)
         x0, y0, x1, y1 = rect.left, rect.bottom, rect.right, rect.top
         turned = False
         if last > first:
-            box(textpage, last, target)
-            shift = abs(rect.bottom - y0)
-            # A mark over a letter is shifted, too, but not by the letter's height.
-            turned = (shift > abs(rect.left - x0) and shift >= _SHIFT * (y1 - y0)) != (turn % 2 == 1)
-            x0, y0, x1, y1 = min(x0, rect.left), min(y0, rect.bottom), max(x1, rect.right), max(y1, rect.top)
+            box(raw, last, target)
+            end_x0, end_y0, end_x1, end_y1 = rect.left, rect.bottom, rect.right, rect.top
+            if end_y0 == y0 and end_y1 == y1 and end_x0 >= x0 and turn in (0, 2):  # most words
+                x1 = end_x1
+            else:
+                shift = abs(end_y0 - y0)
+                # A mark over a letter is shifted, too, but not by the letter's height.
+                turned = (shift > abs(end_x0 - x0) and shift >= _SHIFT * (y1 - y0)) != (turn % 2 == 1)
+                x0, y0, x1, y1 = min(x0, end_x0), min(y0, end_y0), max(x1, end_x1), max(y1, end_y1)
         breaks = hyphened or "\n" in gap
-        hyphened = token[-1] in _END_HYPHENS
+        hyphened = not clean and token[-1] in _END_HYPHENS
         if not (left <= (x0 + x1) / 2 <= right and bottom <= (y0 + y1) / 2 <= top):
             n_outside += 1
         elif written := token if clean else _written(textpage, token, first):
@@ -146,7 +161,12 @@ def _written(textpage: Any, token: str, index: int) -> str:
     text = _SHAPES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), token)
     if len(text) == len(token):
         text = _with_lam_before_alef(textpage, text, index)
+    text = _LOOSE_ACCENT.sub(_accented, text)
     return _CONTROLS.sub("", text.translate(_DRAWN_HYPHENS))
+
+
+def _accented(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", match[2].translate(_DOTLESS) + _ACCENTS[match[1]])
 
 
 def _with_lam_before_alef(textpage: Any, text: str, index: int) -> str:

@@ -16,11 +16,11 @@ from chunkwise.text.hyphens import joins
 # Scripts that put no blank between words, so none where a line ends either.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]")
 # Dots that lead from a title to the number of its page.
-_LEADERS = re.compile(r"\s?(?:[.\u00b7\u2026]\s?){5,}")
+_LEADERS = re.compile(r"[.\u00b7\u2026](?:\s?[.\u00b7\u2026]){4,}")
 # In sizes of the font: lines of code that are farther apart have a blank line between them.
 _BLANK_LINE = 1.9
-# In characters: code is not indented deeper.
-_DEEPEST_INDENT = 80
+# In characters: no blanks are put beyond that column of a line of code.
+_LONGEST_LINE = 120
 _INDENT = "  "
 
 
@@ -128,8 +128,11 @@ def _code(lines: Sequence[Line]) -> Iterator[str]:
     for index, line in enumerate(lines):
         if index and lines[index - 1].bottom - line.bottom > _BLANK_LINE * line.size:
             yield ""
-        indent = round((line.left - left) / width) if width > 0 else 0
-        yield " " * min(indent, _DEEPEST_INDENT) + line.text
+        text = ""
+        for cell in line.cells or (line,):
+            column = round((cell.left - left) / width) if width > 0 else 0
+            text += " " * max(min(column, _LONGEST_LINE) - len(text), 1 if text else 0) + cell.text
+        yield text
 
 
 def _texts(pieces: Sequence[Piece]) -> list[list[str]]:
@@ -154,7 +157,7 @@ def _texts(pieces: Sequence[Piece]) -> list[list[str]]:
 
 def _raw(piece: Piece) -> list[str]:
     r"""Return the lines of a piece; those that flow into the next end with \n, those whose break is kept with \v."""
-    texts = [_LEADERS.sub(" \u2026 ", line.text) for line in piece.lines]
+    texts = [_LEADERS.sub("\u2026", line.text) for line in piece.lines]
     if piece.mark:
         texts[0] = piece.lines[0].text[piece.mark.length :]
     kept = piece.kept[1:]
