@@ -39,6 +39,7 @@ _END = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][)\]\"'\u20
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010]\Z")
 _LOWER = re.compile(r"[\"'(\[\u201c\u2018\u00ab]*[^\W\d_]")
 CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|listing|abbildung|tabelle)\s*\d", re.IGNORECASE)
+_SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.?\s")
 _REFERENCE = re.compile(r"\[[\w+-]{1,12}\]\s")
 
 
@@ -149,7 +150,9 @@ def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, fi
         return "apart"
     if before.bold != line.bold:  # a sentence that begins or ends in bold
         return "flowing" if _starts_lower(line) and not _END.search(before.text[-_TAIL:]) else "apart"
-    if large or _HYPHENATED.search(before.text[-2:]):
+    if large:
+        return "apart" if _SECTION.match(line.text) else "flowing"
+    if _HYPHENATED.search(before.text[-2:]):
         return "flowing"
     full = is_full(before, line, edge)
     ended = _END.search(before.text[-_TAIL:]) is not None

@@ -22,7 +22,7 @@ _SPACE = 0.8
 # A line with a number in it that is on that share of all pages needs no such space.
 _NEARLY_ALL = 0.5
 # In sizes of most lines: what is larger and has another number on each page is a heading.
-_LARGE = 1.1
+_LARGE = 1.25
 _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|p\.|seite|página|стр\.)\s*)?#(?:\s*(?:of|/|von|de|из|\|)\s*#)?(?:\s*\|?\s*p\s?a\s?g\s?e)?\W*"

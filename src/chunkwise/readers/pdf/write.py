@@ -9,6 +9,7 @@ from statistics import median
 
 from chunkwise.core.types import BlockKind
 from chunkwise.readers.pdf.lines import Line
+from chunkwise.readers.pdf.lists import Mark
 from chunkwise.readers.pdf.pieces import Piece
 from chunkwise.readers.writer import Writer
 from chunkwise.text.hyphens import joins
@@ -27,19 +28,19 @@ _INDENT = "  "
 def write(pieces: Sequence[Piece], labels: Mapping[int, str]) -> Writer:
     """Write pieces, which are in the order of their pages; `labels` name pages by their place, from 0."""
     pages = _Pages(labels)
-    n_open = 0  # lists that are open, each with an item
+    lists: list[str] = []  # those that are open, each with an item, by the form of their marks
     for piece, texts in zip(pieces, _texts(pieces), strict=True):
-        n_open = _close_lists(pages.writer, n_open, piece.level + 1 if piece.kind == "item" else 0)
+        _close_lists(pages.writer, lists, piece)
         if piece.table is not None:
             pages.turn_to(piece.lines[0].page)
             pages.writer.table(piece.table.rows, n_header=piece.table.n_header)
         elif piece.kind == "code":
             _write_code(pages, piece)
-        elif piece.kind == "item":
-            n_open = _write_item(pages, piece, texts, n_open)
+        elif piece.mark is not None:
+            _write_item(pages, piece, piece.mark, texts, lists)
         else:
             _write_block(pages, piece, texts)
-    _close_lists(pages.writer, n_open, 0)
+    _close_lists(pages.writer, lists, None)
     return pages.writer
 
 
@@ -78,37 +79,39 @@ def _write_block(pages: _Pages, piece: Piece, texts: Sequence[str]) -> None:
     pages.writer.part()
 
 
-def _write_item(pages: _Pages, piece: Piece, texts: Sequence[str], n_open: int) -> int:
-    """Write an item, and return how many lists are open now."""
+def _write_item(pages: _Pages, piece: Piece, mark: Mark, texts: Sequence[str], lists: list[str]) -> None:
+    """Write an item in the list that is open at its level, or begin one."""
     writer = pages.writer
-    level = min(piece.level, n_open)
-    if level < n_open:
+    level = min(piece.level, len(lists))
+    if level < len(lists):
         writer.close()
         writer.part(1)
     else:
-        writer.part(1 if n_open else 2)
+        writer.part(1 if lists else 2)
         writer.open("list")
-        n_open += 1
+        lists.append(mark.form)
     pages.turn_to(piece.lines[0].page)
     writer.open("item")
     writer.indent = _INDENT * level
-    mark = f"{piece.mark.text} " if piece.mark else ""
-    writer.write(mark)
+    writer.write(f"{mark.text} ")
     writer.indent += _INDENT
     pages.write_lines(piece.lines, texts)
     writer.indent = ""
-    return n_open
 
 
-def _close_lists(writer: Writer, n_open: int, n_left: int) -> int:
-    """Close lists and their items until so many are left open, and return how many are."""
-    while n_open > n_left:
+def _close_lists(writer: Writer, lists: list[str], piece: Piece | None) -> None:
+    """Close the lists, with their items, that a piece does not go on with."""
+    mark = piece.mark if piece else None
+    while lists and (piece is None or mark is None or not _goes_on(lists, piece.level, mark)):
         writer.close()
         writer.close()
-        n_open -= 1
-        if n_open == 0:
+        lists.pop()
+        if not lists:
             writer.part()
-    return n_open
+
+
+def _goes_on(lists: Sequence[str], level: int, mark: Mark) -> bool:
+    return level >= len(lists) or (level == len(lists) - 1 and lists[-1] == mark.form)
 
 
 def _write_code(pages: _Pages, piece: Piece) -> None:
