@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from chunkwise.readers.pdf.lines import Line
-from chunkwise.readers.pdf.paragraphs import CAPTION, Body
+from chunkwise.readers.pdf.paragraphs import CAPTION, LEADERS, Body
 from chunkwise.readers.pdf.pieces import Piece
 
 # Markdown and HTML know six levels.
@@ -113,7 +113,7 @@ def _is_title(piece: Piece, following: Sequence[Piece], body: Body) -> bool:
     text = piece.text
     if piece.kind != "paragraph" or len(piece.lines) > _MOST_LINES or len(text) > _LONGEST:
         return False
-    if not _LETTERS.search(text) or CAPTION.match(text):
+    if not _LETTERS.search(text) or CAPTION.match(text) or LEADERS.search(text):
         return False
     if all(body.is_large(line) for line in piece.lines):
         return not text.endswith((",", ";"))

@@ -39,6 +39,9 @@ _END = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][)\]\"'\u20
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010]\Z")
 _LOWER = re.compile(r"[\"'(\[\u201c\u2018\u00ab]*[^\W\d_]")
 CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|listing|abbildung|tabelle)\s*\d", re.IGNORECASE)
+# Dots that lead from a title to the number of its page.
+LEADERS = re.compile(r"[.\u00b7\u2026](?:\s?[.\u00b7\u2026]){4,}")
+_ENTRY = re.compile(LEADERS.pattern + r"\s*\w{1,6}\Z")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.?\s")
 _REFERENCE = re.compile(r"\[[\w+-]{1,12}\]\s")
 
@@ -154,7 +157,11 @@ def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, fi
         return "apart" if _SECTION.match(line.text) else "flowing"
     if _HYPHENATED.search(before.text[-2:]):
         return "flowing"
+    if _ENTRY.search(before.text):  # of a table of contents
+        return "broken"
     full = is_full(before, line, edge)
+    if before.monospaced != line.monospaced and not full:
+        return "apart"
     ended = _END.search(before.text[-_TAIL:]) is not None
     if _REFERENCE.match(line.text):
         return "apart"

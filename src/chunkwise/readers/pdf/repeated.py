@@ -87,6 +87,7 @@ def repeated(rows: Sequence[Edge], n_pages: int) -> tuple[set[tuple[int, int]], 
             level = _level(group, n_pages)
             if _is_frequent({edge.page for edge in level}, n_pages):
                 heads |= dict.fromkeys(level, "running head" if top else "running foot")
+    heads |= _alike(rows, heads)
     gone = _outermost(rows, heads)
     return {(edge.page, edge.row) for edge in gone}, _told(gone, heads)
 
@@ -121,6 +122,21 @@ def _page_numbers(rows: Sequence[Edge]) -> list[Edge]:
     return [edge for edge in rows if edge.apart and ahead.get(edge) in common]
 
 
+def _alike(rows: Sequence[Edge], heads: dict[Edge, str]) -> dict[Edge, str]:
+    """Return the rows with the number of the page that stand where heads do: those of a chapter of one or two pages."""
+    places = Counter((edge.top, round(edge.distance)) for edge in heads)
+    ahead = Counter(_last_value(edge.text) - edge.page for edge in heads)
+    return {
+        edge: "running head" if edge.top else "running foot"
+        for edge in rows
+        if edge not in heads
+        and edge.apart
+        and not edge.large
+        and places[edge.top, round(edge.distance)] >= _FEWEST
+        and ahead[_last_value(edge.text) - edge.page] >= _FEWEST
+    }
+
+
 def _outermost(rows: Sequence[Edge], heads: dict[Edge, str]) -> list[Edge]:
     """Return the heads between which and the edge of the page is nothing but heads."""
     gone: list[Edge] = []
@@ -141,6 +157,11 @@ def _value(text: str) -> int | None:
         return int(match[0]) if len(match[0]) < 7 else None
     values = [_ROMAN[letter] for letter in match[0].lower()]
     return sum(-value if value < max(values[index:]) else value for index, value in enumerate(values))
+
+
+def _last_value(text: str) -> int:
+    numbers = _NUMBER.findall(text)
+    return (_value(numbers[-1]) or 0) if numbers else 0
 
 
 def _told(gone: Sequence[Edge], heads: dict[Edge, str]) -> list[str]:

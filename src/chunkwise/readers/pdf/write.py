@@ -10,14 +10,13 @@ from statistics import median
 from chunkwise.core.types import BlockKind
 from chunkwise.readers.pdf.lines import Line
 from chunkwise.readers.pdf.lists import Mark
+from chunkwise.readers.pdf.paragraphs import LEADERS
 from chunkwise.readers.pdf.pieces import Piece
 from chunkwise.readers.writer import Writer
 from chunkwise.text.hyphens import joins
 
 # Scripts that put no blank between words, so none where a line ends either.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]")
-# Dots that lead from a title to the number of its page.
-_LEADERS = re.compile(r"[.\u00b7\u2026](?:\s?[.\u00b7\u2026]){4,}")
 # In sizes of the font: lines of code that are farther apart have a blank line between them.
 _BLANK_LINE = 1.9
 # In characters: no blanks are put beyond that column of a line of code.
@@ -160,7 +159,7 @@ def _texts(pieces: Sequence[Piece]) -> list[list[str]]:
 
 def _raw(piece: Piece) -> list[str]:
     r"""Return the lines of a piece; those that flow into the next end with \n, those whose break is kept with \v."""
-    texts = [_LEADERS.sub("\u2026", line.text) for line in piece.lines]
+    texts = [LEADERS.sub("\u2026", line.text) for line in piece.lines]
     if piece.mark:
         texts[0] = piece.lines[0].text[piece.mark.length :]
     kept = piece.kept[1:]

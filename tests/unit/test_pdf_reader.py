@@ -206,6 +206,18 @@ def test_running_heads_and_numbers_go_and_are_told_but_repeated_text_stays() -> 
     assert document.text.count("Check the seal.") == 4
 
 
+def test_a_table_of_contents_keeps_its_lines_and_makes_no_headings() -> None:
+    page = Page().text("Contents", size=16).gap()
+    page.text(
+        "1 Pumps . . . . . . . . . . . . . . . . . . . . 4",
+        "2 Valves . . . . . . . . . . . . . . . . . . . 12",
+        bold=True,
+    )
+    document = page.gap().text(*PROSE).read()
+    assert [block.label for block in document.blocks if block.kind == "heading"] == ["Contents"]
+    assert "1 Pumps \u2026 4\n2 Valves \u2026 12\n\n" in document.text
+
+
 def test_the_first_rows_of_a_table_on_each_page_are_no_running_head() -> None:
     page = Page()
     for number in range(4):
