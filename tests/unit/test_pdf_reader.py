@@ -188,6 +188,15 @@ def test_without_the_extra_a_grid_is_told_and_its_text_kept(monkeypatch: pytest.
     assert errors.require("json", extra="x")
 
 
+def test_a_grid_in_a_damaged_file_is_told_and_its_text_kept() -> None:
+    page = Page().text("Open left", "Close right")
+    page.canvas.grid([70, 100, 200], [670, 690, 710])
+    content = page.content().replace(b"/MediaBox [ 0 0 ", b"/MediaBox [ 0 /A ")
+    document = read_pdf(Source("a.pdf", content))
+    assert "damaged: their text is there" in str(document.meta["warnings"])
+    assert "Open left" in document.text
+
+
 def test_code_keeps_its_lines_and_indents() -> None:
     page = Page().text(*PROSE).gap().text("def run(pump):", font="Courier").text("pump.start()", font="Courier", x=96)
     document = page.gap().text(*PROSE).read()

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from chunkwise.readers.pdf.lines import Line
 
-# A table has so many rows and columns at least, its header included.
-_FEWEST_ROWS, _FEWEST_COLUMNS = 3, 2
+# A table has so many rows and columns at least, its header included, and so many columns at most.
+_FEWEST_ROWS, _FEWEST_COLUMNS, _MOST_COLUMNS = 3, 2, 50
 # In characters: the cells of a table are mostly shorter; longer ones are columns of prose.
 _LONGEST_CELL = 40
 # The share of its places that a table fills.
@@ -52,7 +52,7 @@ def aligned_tables(lines: Sequence[Line], code: Set[int]) -> list[Aligned]:
 
 
 def _is_row(line: Line) -> bool:
-    return len(line.cells) >= _FEWEST_COLUMNS
+    return _FEWEST_COLUMNS <= len(line.cells) <= _MOST_COLUMNS
 
 
 def _follows(lines: Sequence[Line], start: int, index: int) -> bool:

@@ -17,6 +17,8 @@ _DEEPEST = 6
 _MOST_LINES, _LONGEST, _LONGEST_BOLD = 4, 200, 120
 # The outline is believed where so many of its entries are found on their pages.
 _FOUND = 0.5
+# No more entries are looked for on one page.
+_MOST_ENTRIES = 200
 _NUMBERED = re.compile(
     r"(?:(?:chapter|part|section|appendix|article|kapitel|chapitre)\s+)?"
     r"(?P<number>\d{1,3}(?:\.\d{1,3})*|[A-Z](?:\.\d{1,3})+|[A-Z](?=\.\s)|[IVX]{1,5})[.:)]?\s+(?=\S)",
@@ -43,7 +45,11 @@ def outline_lines(entries: Sequence[Entry], pages: Sequence[Sequence[Line]]) -> 
     }
     found: dict[tuple[int, int], int] = {}
     n_found = 0
+    tried: Counter[int] = Counter()
     for number, entry in enumerate(entries):
+        tried[entry.page] += 1
+        if tried[entry.page] > _MOST_ENTRIES:
+            continue
         matches = _matches(entry.title, by_page.get(entry.page, ()), found)
         if matches:
             n_found += 1

@@ -19,6 +19,8 @@ _PROSE = 20
 _FILLED = 0.6
 # In points: lines whose left edges are that near start at one edge.
 _EDGE = 2.0
+# So many left edges, the most frequent ones, are tried.
+_MOST_EDGES = 50
 # In points: no column is narrower.
 _NARROWEST = 60.0
 
@@ -50,7 +52,7 @@ def _jumps(before: Line, after: Line) -> bool:
 def _gutters(lines: Sequence[Line]) -> list[float]:
     """Return the left edges of the columns of prose that have another one on their left, the clearest first."""
     lefts = Counter(round(line.left / _EDGE) for line in lines)
-    edges = [edge for edge in lefts if lefts[edge] + lefts[edge + 1] >= _COLUMN]
+    edges = [edge for edge, _ in lefts.most_common(_MOST_EDGES) if lefts[edge] + lefts[edge + 1] >= _COLUMN]
     found: list[tuple[int, float]] = []
     for x in sorted((edge - 0.5) * _EDGE for edge in edges):
         left = [line for line in lines if line.right <= x]

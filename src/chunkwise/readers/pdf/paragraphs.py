@@ -29,8 +29,10 @@ _LEVEL = 3.0
 _BLANK, _SLACK = 0.25, 0.3
 # How many lines above and below show how far apart lines are.
 _NEAR = 4
-# In points: left edges are told apart by that.
-_GRAIN = 2.0
+# In points: left edges are told apart by that; and how many such steps are one column's at most.
+_GRAIN, _FARTHEST = 2.0, 50
+# So many lines show where a column ends even if one of them runs over it.
+_ENOUGH = 5
 # In sizes of the font: lines of one paragraph are not farther apart.
 _WIDEST = 2.2
 # In characters: how much of a line tells whether a sentence ends there.
@@ -90,23 +92,21 @@ def body_of(pages: Iterable[Sequence[Line]]) -> Body:
 
 def right_edges(lines: Sequence[Line]) -> list[float]:
     """Return for each line of a page where its column ends, as the lines around it show."""
-    rights: dict[tuple[int, int], list[float]] = {}  # by column and left edge
     places = [(column, round(line.left / _GRAIN)) for column, line in zip(column_numbers(lines), lines, strict=True)]
-    for place, line in zip(places, lines, strict=True):
-        rights.setdefault(place, []).append(line.right)
-    found: dict[tuple[int, int, float], float] = {}
+    ends: dict[tuple[int, int], list[float]] = {}  # by column and left edge, those of the longest lines first
+    for place, line in sorted(zip(places, lines, strict=True), key=lambda pair: -pair[1].right):
+        ends.setdefault(place, []).append(line.right)
+    found: dict[tuple[int, int, int], float] = {}
     edges: list[float] = []
     for (column, left), line in zip(places, lines, strict=True):
-        key = (column, left, line.size)
+        reach = min(round(_COLUMN * line.size / _GRAIN), _FARTHEST)
+        key = (column, left, reach)
         if key not in found:
             near = [
-                right
-                for (other, edge), ends in rights.items()
-                if other == column and abs(edge - left) * _GRAIN <= _COLUMN * line.size
-                for right in ends
+                ends[column, edge][:_ENOUGH] for edge in range(left - reach, left + reach + 1) if (column, edge) in ends
             ]
-            near.sort()
-            found[key] = near[-2] if len(near) > 4 else near[-1]  # one may run over the edge
+            rights = sorted((right for some in near for right in some), reverse=True)
+            found[key] = rights[1] if len(rights) >= _ENOUGH else rights[0]  # one may run over the edge
         edges.append(found[key])
     return edges
 

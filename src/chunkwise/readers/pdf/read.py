@@ -51,7 +51,6 @@ def read_pdf(source: Source) -> Document:
             )
         return _document(source, file, read)
     finally:
-        ruled.close()
         file.close()
 
 
@@ -68,6 +67,7 @@ class _Pages:
     damaged: list[int] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
     unruled: list[int] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
 
 
 def _read_page(file: Any, number: int, ruled: RuledTables, read: _Pages) -> None:
@@ -98,6 +98,9 @@ def _read_text(page: Any, textpage: Any, number: int, ruled: RuledTables, read: 
         except MissingExtraError:
             tables = []
             read.unruled.append(number)
+        except ReadError:  # PDFium is more lenient: the text is there, and only the table's cells are not
+            tables = []
+            read.torn.append(number)
         words = replaced(words, tables)
         read.tables |= {(number, table.box[3], table.box[1]): table.table for table in tables}
     lines = page_lines(textpage, words, number)
@@ -146,6 +149,7 @@ def _warnings(read: _Pages) -> list[str]:
         (read.damaged, "damaged, and left out"),
         (read.unknown, "fonts that do not tell what their characters are: the text can't be read"),
         (read.unruled, "tables with ruled lines, which the extra pdf-tables would read"),
+        (read.torn, "tables with ruled lines that are damaged: their text is there, but not cell by cell"),
     )
     return [f"{_named(numbers)}: {words}" for numbers, words in told if numbers]
 

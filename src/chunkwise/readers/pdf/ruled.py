@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from io import BytesIO
+from types import ModuleType
 from typing import Any, NamedTuple
 
-from chunkwise.core.errors import require
+from chunkwise.core.errors import ReadError, require
 from chunkwise.readers.pdf.aligned import Table, n_header
 from chunkwise.readers.pdf.words import TABLE, Box, Word
 
 # The share of its cells that holds text in a table that is one, and not a drawing.
 _FILLED = 0.4
+
+# What pdfplumber lets through where a damaged file has something else than it expects.
+_STUMBLES = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 Cell = Box | None
 
@@ -33,18 +37,19 @@ class RuledTables:
     def on_page(self, number: int, words: Sequence[Word]) -> list[Ruled]:
         """Return the tables of a page, counted from 0, with the words inside them.
 
-        Cost: a quarter of a second a page. Raises: MissingExtraError where the extra is not installed.
+        Cost: a quarter of a second a page.
+        Raises: MissingExtraError where the extra is not installed; ReadError where pdfplumber can't read the page.
         """
-        tables = (_table(rows, words) for rows in self._find(number))
+        pdfplumber = require("pdfplumber", extra="pdf-tables")
+        exceptions = require("pdfplumber.utils.exceptions", extra="pdf-tables")
+        try:
+            found = self._find(pdfplumber, number)
+        except (exceptions.PdfminerException, exceptions.MalformedPDFException, *_STUMBLES) as err:
+            raise ReadError(f"page {number + 1}: {err}") from err
+        tables = (_table(rows, words) for rows in found)
         return [table for table in tables if table is not None]
 
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-
-    def _find(self, number: int) -> list[list[list[Cell]]]:
-        pdfplumber = require("pdfplumber", extra="pdf-tables")
+    def _find(self, pdfplumber: ModuleType, number: int) -> list[list[list[Cell]]]:
         if self._file is None:
             self._file = pdfplumber.open(BytesIO(self._content), password=self._password)
         page = self._file.pages[number]
