@@ -13,7 +13,7 @@ from cases import reported
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document, Source
 from chunkwise.pipeline import chunk
-from chunkwise.readers.pdf.read import read_pdf
+from chunkwise.readers.pdf import read_pdf
 
 Placed = tuple[float, float, str]
 Case = reported.Case

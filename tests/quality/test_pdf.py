@@ -18,7 +18,7 @@ from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document, Source
 from chunkwise.pipeline import chunk
-from chunkwise.readers.pdf.read import read_pdf
+from chunkwise.readers.pdf import read_pdf
 
 SHARED = Path(os.environ.get("CHUNKWISE_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 DATA = SHARED / "data" / "pdf"

@@ -15,7 +15,7 @@ from chunkwise.core import errors
 from chunkwise.core.errors import MissingExtraError, ReadError
 from chunkwise.core.types import Document, Limits, Source
 from chunkwise.readers import READERS
-from chunkwise.readers.pdf.read import read_pdf
+from chunkwise.readers.pdf import read_pdf
 
 PROSE = [
     "The pump moves water from the well to the tank on the roof of the",

@@ -39,7 +39,7 @@ READERS: dict[str, Format] = {
     ".md": _MARKDOWN,
     ".markdown": _MARKDOWN,
     ".mdx": _MARKDOWN,
-    ".pdf": Format("application/pdf", "pdf.read:read_pdf", isolated=True),
+    ".pdf": Format("application/pdf", "pdf:read_pdf", isolated=True),
     ".csv": Format("text/csv", "tabular:read_table"),
     ".tsv": Format("text/tab-separated-values", "tabular:read_table"),
 }

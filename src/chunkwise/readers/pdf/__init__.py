@@ -1,1 +1,7 @@
-"""Read PDF; see read.py, whose order of steps is that of the other files: words, lines, order, pieces, text."""
+"""Read PDF. The steps of `read_pdf` are a file each: words, lines, order, repeated, pieces, headings, write."""
+
+from __future__ import annotations
+
+from chunkwise.readers.pdf.read import read_pdf
+
+__all__ = ["read_pdf"]
