@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W_]++(?:[-\u2010'\u2019][^\W_]++)*+")
 _PARTS = re.compile(r"[-\u2010]")
 # In characters: no word that is hyphenated has a longer part, whatever stands on the line.
 _LONGEST_PART = 64
-_BEFORE = re.compile(r"(?:[^\W_]|[-\u2010'\u2019])*\Z")
+_CHAIN = re.compile(r"(?:[^\W_]|[-\u2010'\u2019])*+")
 _AFTER = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"://|www\.|@|[/\\]\S*\Z")
 
@@ -74,7 +74,7 @@ def joins(text: str) -> list[tuple[Span, str]]:
 def _seen(text: str, places: Sequence[Span]) -> _Seen:
     """Count the words of a text, without those that a line's end parts."""
     tokens = Counter(map(str.lower, _WORD.findall(text)))
-    halves = {(before.start(), before[0]) for place in places if (before := _before(text, place))}
+    halves = {(place.start - len(before), before) for place in places if (before := _before(text, place))}
     halves |= {(place.end, after[0]) for place in places if (after := _WORD.match(text, place.end))}
     tokens.subtract(Counter(half.lower() for _, half in halves))
     seen = _Seen({}, {})
@@ -89,16 +89,19 @@ def _seen(text: str, places: Sequence[Span]) -> _Seen:
     return seen
 
 
-def _before(text: str, place: Span) -> re.Match[str] | None:
-    return _BEFORE.search(text, max(0, place.start - _LONGEST_PART), place.start)
+def _before(text: str, place: Span) -> str:
+    """Return the word before a place, with the words that hyphens join to it."""
+    turned = text[max(0, place.start - _LONGEST_PART) : place.start][::-1]  # a pattern can't look backwards
+    match = _CHAIN.match(turned)
+    return match[0][::-1] if match else ""
 
 
 def _replacement(text: str, place: Span, seen: _Seen) -> str | None:
-    before = _before(text, place)
+    chain = _before(text, place)
     after = _AFTER.match(text, place.end, place.end + _LONGEST_PART)
-    if before is None or after is None:
+    if not chain or after is None:
         return None
-    chain, second = before[0], after[0]
+    second = after[0]
     first = _PARTS.split(chain)[-1]
     if _ADDRESS.search(_run(text, place.start)):
         return "-"

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
@@ -25,6 +26,7 @@ _BOLD = re.compile(rb"bold|black|heavy|cmbx|cmb\d|-bd|demi", re.IGNORECASE)
 # The weight from which on a font is bold, of 100 to 900.
 _BOLD_WEIGHT = 600
 _MONOSPACED = re.compile(rb"mono|courier|consol|cmtt|typewriter|menlo", re.IGNORECASE)
+_LEFT, _RIGHT = attrgetter("left"), attrgetter("right")
 _LETTER = re.compile(r"[^\W\d_]")
 RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
 
@@ -133,16 +135,19 @@ def _gap(one: Word, other: Word) -> float:
 
 def _line(words: Sequence[Word], style: _Style, page: int, row: int) -> Line:
     body = max(words, key=_width)  # no superscript
-    fonts = {style.font(word.char) for word in (words[0], words[-1])}
+    bold, monospaced = style.font(words[0].char)
+    if bold or monospaced:  # most lines are neither
+        last_bold, last_monospaced = style.font(words[-1].char)
+        bold, monospaced = bold and last_bold, monospaced and last_monospaced
     return Line(
         _text(words),
-        min(word.left for word in words),
+        min(map(_LEFT, words)),
         body.bottom,
-        max(word.right for word in words),
+        max(map(_RIGHT, words)),
         body.top,
         style.size(body),
-        all(bold for bold, _ in fonts),
-        all(monospaced for _, monospaced in fonts),
+        bold,
+        monospaced,
         words[0].right - words[0].left,
         page,
         row,
