@@ -15,6 +15,8 @@ Joint = Literal["apart", "flowing", "broken"]
 
 # Sizes that differ by a smaller share are one size.
 _SAME_SIZE = 0.08
+# In sizes of most letters: those of headings are larger. LaTeX's smallest larger heading is 1.2 times as large.
+_LARGE = 1.15
 # A line that is so many times as far below the one before as lines of a paragraph are begins another one.
 _APART = 1.25
 # In points: how much the distance of lines varies.
@@ -37,7 +39,11 @@ _ENOUGH = 5
 _WIDEST = 2.2
 # In characters: how much of a line tells whether a sentence ends there.
 _TAIL = 12
-_END = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][)\]\"'\u201d\u2019\u00bb]*(?:\s?\d{1,3})?\Z")
+_CLOSING = r"[)\]\"'\u201d\u2019\u00bb]*"
+# A sentence may end in the number of a footnote: "as shown.12", but not "as in 2.1".
+_END = re.compile(
+    rf"(?:[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964]{_CLOSING}|(?<=[^\W\d_])[.!?]{_CLOSING}\s?\d{{1,3}})\Z"
+)
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010]\Z")
 _LOWER = re.compile(r"[\"'(\[\u201c\u2018\u00ab]*[^\W\d_]")
 CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|listing|abbildung|tabelle)\s*\d", re.IGNORECASE)
@@ -58,15 +64,11 @@ class Body(NamedTuple):
 
     def is_large(self, line: Line) -> bool:
         """Tell whether a line's letters are larger than the text's, as those of headings are."""
-        return line.size >= LARGE * self.size
+        return line.size >= _LARGE * self.size
 
     def is_bold(self, line: Line) -> bool:
         """Tell whether a line is bold, unlike the text."""
         return line.bold and not self.bold
-
-
-# Source of 1.15: measured on the PDF files of tests/quality; headings begin at 1.2, emphasis ends at 1.1.
-LARGE = 1.15
 
 
 def body_of(pages: Iterable[Sequence[Line]]) -> Body:
@@ -147,13 +149,11 @@ def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, fi
     `edge` is where the column ends on the right, `usual` how far lines are apart there; `first` tells whether the line
     above begins its paragraph.
     """
-    step = before.bottom - line.bottom
-    large = body.is_large(line)
-    if not _is_one_size(before, line) or step > (_LOOSE * line.size if large else _APART * usual + _LEEWAY):
+    if not is_near(before, line, usual=usual, body=body):
         return "apart"
     if before.bold != line.bold:  # a sentence that begins or ends in bold
         return "flowing" if _starts_lower(line) and not _END.search(before.text[-_TAIL:]) else "apart"
-    if large:
+    if body.is_large(line):
         return "apart" if _SECTION.match(line.text) else "flowing"
     if _HYPHENATED.search(before.text[-2:]):
         return "flowing"
@@ -172,6 +172,12 @@ def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, fi
     if full or (not ended and _starts_lower(line)):
         return "flowing"
     return "apart" if ended else "broken"
+
+
+def is_near(before: Line, line: Line, *, usual: float, body: Body) -> bool:
+    """Tell whether a line is as large as the one above it, and as far below it as those of one block are."""
+    most = _LOOSE * line.size if body.is_large(line) else _APART * usual + _LEEWAY
+    return _is_one_size(before, line) and before.bottom - line.bottom <= most
 
 
 def carries_on(before: Line, line: Line, *, edge: float) -> bool:

@@ -9,7 +9,17 @@ from typing import Literal
 from chunkwise.readers.pdf.aligned import Table, aligned_tables
 from chunkwise.readers.pdf.lines import Line
 from chunkwise.readers.pdf.lists import Mark, marks
-from chunkwise.readers.pdf.paragraphs import CAPTION, Body, carries_on, column_numbers, joint, right_edges, usual_steps
+from chunkwise.readers.pdf.paragraphs import (
+    CAPTION,
+    Body,
+    Joint,
+    carries_on,
+    column_numbers,
+    is_near,
+    joint,
+    right_edges,
+    usual_steps,
+)
 
 PieceKind = Literal["heading", "paragraph", "item", "table", "code"]
 
@@ -83,7 +93,6 @@ class _Builder:
         self.pieces: list[Piece] = []
         self._body, self._headings, self._marks, self._ruled = body, headings, marks, ruled
         self._current: Piece | None = None
-        self._column = 0
         self._indents: list[float] = []  # of the marks of the lists that are open
 
     def add_page(self, lines: Sequence[Line]) -> None:
@@ -170,17 +179,14 @@ class _Builder:
                 return
         self._begin(Piece("paragraph", [line]), edge)
 
-    def _joint(self, piece: Piece, line: Line, edge: float, step: float) -> Literal["apart", "flowing", "broken"]:
-        before = piece.lines[-1]
-        if piece.kind == "item":  # its further lines hang, or are as long as the column is wide
-            hanging = line.left >= piece.lines[0].left + _HANGING
-            level = before._replace(left=line.left)
-            how = joint(level, line, edge=edge, usual=step, body=self._body, first=False)
-            near = joint(
-                level._replace(text="x", right=edge), line, edge=edge, usual=step, body=self._body, first=False
-            )
-            return ("flowing" if how == "flowing" else near and "broken") if hanging and near != "apart" else how
-        return joint(before, line, edge=edge, usual=step, body=self._body, first=len(piece.lines) == 1)
+    def _joint(self, piece: Piece, line: Line, edge: float, step: float) -> Joint:
+        before, body = piece.lines[-1], self._body
+        if piece.kind != "item":
+            return joint(before, line, edge=edge, usual=step, body=body, first=len(piece.lines) == 1)
+        # An item's further lines hang, or else start under its mark.
+        how = joint(before._replace(left=line.left), line, edge=edge, usual=step, body=body, first=False)
+        hanging = line.left >= piece.lines[0].left + _HANGING
+        return "broken" if how == "apart" and hanging and is_near(before, line, usual=step, body=body) else how
 
     def _unfinished(self, line: Line) -> Piece | None:
         """Return the piece before a column's or a page's end that a line goes on with.
