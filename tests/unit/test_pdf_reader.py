@@ -208,9 +208,18 @@ def test_running_heads_and_numbers_go_and_are_told_but_repeated_text_stays() -> 
     for number in range(1, 5):
         page.canvas.drawString(72, 800, f"Manual, part {number}")
         page.canvas.drawString(300, 30, f"- {number} -")
+        page.canvas.setFont("Helvetica", 16)  # the foot may be large, but a large line at the top is a heading
+        page.canvas.drawString(72, 60, f"Issue {number} of the manual")
+        page.y = 770
+        page.text(f"Chapter {number}", size=16).gap()
         page.text("Check the seal.").gap().text(*PROSE).turn()
     document = page.read()
-    assert document.meta["left_out"] == ["running head, 4 pages: Manual, part #", "page number, 4 pages: - # -"]
+    assert document.meta["left_out"] == [
+        "running head, 4 pages: Manual, part #",
+        "page number, 4 pages: - # -",
+        "running foot, 4 pages: Issue # of the manual",
+    ]
+    assert [block.label for block in document.blocks if block.kind == "heading"][:2] == ["Chapter 1", "Chapter 2"]
     assert "Manual" not in document.text
     assert document.text.count("Check the seal.") == 4
 

@@ -21,7 +21,7 @@ _FEWEST, _SHARE = 3, 0.4
 _SPACE = 0.8
 # A line with a number in it that is on that share of all pages needs no such space.
 _NEARLY_ALL = 0.5
-# In sizes of most lines: what is larger and has another number on each page is a heading.
+# In sizes of most lines: what is larger, at the top, and has another number on each page is a heading.
 _LARGE = 1.25
 _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(
@@ -105,7 +105,7 @@ def _level(group: Sequence[Edge], n_pages: int) -> list[Edge]:
     return [
         edge
         for edge in group
-        if abs(edge.distance - usual) <= _DRIFT and (edge.apart or most) and not (edge.large and varies)
+        if abs(edge.distance - usual) <= _DRIFT and (edge.apart or most) and not (edge.large and edge.top and varies)
     ]
 
 
