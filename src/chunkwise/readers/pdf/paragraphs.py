@@ -37,8 +37,8 @@ _GRAIN, _FARTHEST = 2.0, 50
 _ENOUGH = 5
 # In sizes of the font: lines of one paragraph are not farther apart.
 _WIDEST = 2.2
-# In characters: how much of a line tells whether a sentence ends there.
-_TAIL = 12
+# In characters: how much of a line tells what it ends with.
+_TAIL = 24
 _CLOSING = r"[)\]\"'\u201d\u2019\u00bb]*"
 # A sentence may end in the number of a footnote: "as shown.12", but not "as in 2.1".
 _END = re.compile(
@@ -157,7 +157,7 @@ def joint(before: Line, line: Line, *, edge: float, usual: float, body: Body, fi
         return "apart" if _SECTION.match(line.text) else "flowing"
     if _HYPHENATED.search(before.text[-2:]):
         return "flowing"
-    if _ENTRY.search(before.text):  # of a table of contents
+    if _ENTRY.search(before.text[-_TAIL:]):  # of a table of contents
         return "broken"
     full = is_full(before, line, edge)
     if before.monospaced != line.monospaced and not full:

@@ -27,6 +27,8 @@ _NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|p\.|seite|página|стр\.)\s*)?#(?:\s*(?:of|/|von|de|из|\|)\s*#)?(?:\s*\|?\s*p\s?a\s?g\s?e)?\W*"
 )
+# In characters: a longer line is no number of a page.
+_LONGEST_NUMBER = 40
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -80,16 +82,20 @@ def repeated(rows: Sequence[Edge], n_pages: int) -> tuple[set[tuple[int, int]], 
     groups: dict[tuple[str, bool], list[Edge]] = {}
     for edge in rows:
         groups.setdefault((edge.pattern, edge.top), []).append(edge)
-    numbers = [edge for (pattern, _), group in groups.items() if _PAGE_NUMBER.fullmatch(pattern) for edge in group]
+    numbers = [edge for (pattern, _), group in groups.items() if _is_page_number(pattern) for edge in group]
     heads: dict[Edge, str] = dict.fromkeys(_page_numbers(numbers), "page number")
     for (pattern, top), group in groups.items():
-        if any(char.isalpha() for char in pattern) and not _PAGE_NUMBER.fullmatch(pattern):
+        if any(char.isalpha() for char in pattern) and not _is_page_number(pattern):
             level = _level(group, n_pages)
             if _is_frequent({edge.page for edge in level}, n_pages):
                 heads |= dict.fromkeys(level, "running head" if top else "running foot")
     heads |= _alike(rows, heads)
     gone = _outermost(rows, heads)
     return {(edge.page, edge.row) for edge in gone}, _told(gone, heads)
+
+
+def _is_page_number(pattern: str) -> bool:
+    return len(pattern) <= _LONGEST_NUMBER and _PAGE_NUMBER.fullmatch(pattern) is not None
 
 
 def _space(row: Line, other: Line) -> float:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pypdfium2.raw as pdfium
 
 # U+FFFE and U+0002 stand for a hyphen at a line's end; PDFium leaves out the break after it.
-_TOKEN = re.compile(r"(\s*)([^\s\u0002\ufffe]+[\u0002\ufffe]?|[\u0002\ufffe])")
+_TOKEN = re.compile(r"[^\s\u0002\ufffe]+[\u0002\ufffe]?|[\u0002\ufffe]")
 _END_HYPHENS = ("\u0002", "\ufffe")
 # A soft hyphen that is drawn is a hyphen.
 _DRAWN_HYPHENS = str.maketrans("\u0002\ufffe\u00ad", "---")
@@ -90,10 +90,10 @@ def page_words(textpage: Any, bounds: Box) -> Words:
     # Looked up once, because a page has hundreds of words.
     target, box, raw = ctypes.byref(rect), pdfium.FPDFText_GetLooseCharBox, textpage.raw
     words: list[Word] = []
-    n_outside, hyphened = 0, False
+    n_outside, place, hyphened = 0, 0, False
     for match in _TOKEN.finditer(text):
-        gap, token = match.groups()
-        first, last = match.start(2), match.end() - 1
+        token, gap, place = match[0], text[place : match.start()], match.end()
+        first, last = match.start(), place - 1
         if at:
             first, last = at(first), at(last)
         box(raw, first, target)
@@ -136,14 +136,14 @@ def _character_index(textpage: Any, text: str) -> Callable[[int], int] | None:
 def _turn(textpage: Any, text: str, at: Callable[[int], int] | None) -> int:
     """Return by how many quarters of a circle, counted against the clock, most of the long words are turned."""
     turns = [0] * 4
-    tokens = [match for match in _TOKEN.finditer(text) if len(match[2]) > 2]
+    tokens = [match for match in _TOKEN.finditer(text) if len(match[0]) > 2]
     for match in tokens[:: len(tokens) // _SAMPLE + 1]:
-        places = (match.start(2), match.end() - 1)
+        places = (match.start(), match.end() - 1)
         (x0, y0), (x1, y1) = (_origin(textpage, at(place) if at else place) for place in places)
         if abs(y1 - y0) > abs(x1 - x0):
             turns[1 if y1 > y0 else 3] += 1
         else:
-            turns[2 if x1 < x0 and not _RIGHT_TO_LEFT.search(match[2]) else 0] += 1
+            turns[2 if x1 < x0 and not _RIGHT_TO_LEFT.search(match[0]) else 0] += 1
     return max(range(4), key=turns.__getitem__)
 
 
