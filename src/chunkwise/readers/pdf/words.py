@@ -111,7 +111,7 @@ def page_words(textpage: Any, bounds: Box) -> Words:
                 x0, y0, x1, y1 = min(x0, end_x0), min(y0, end_y0), max(x1, end_x1), max(y1, end_y1)
         breaks = hyphened or "\n" in gap
         hyphened = not clean and token[-1] in _END_HYPHENS
-        if not (left <= (x0 + x1) / 2 <= right and bottom <= (y0 + y1) / 2 <= top):
+        if x1 <= left or x0 >= right or y1 <= bottom or y0 >= top:
             n_outside += 1
         elif written := token if clean else _written(textpage, token, first):
             words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", turned, first))
