@@ -193,8 +193,18 @@ def test_a_grid_in_a_damaged_file_is_told_and_its_text_kept() -> None:
     page.canvas.grid([70, 100, 200], [670, 690, 710])
     content = page.content().replace(b"/MediaBox [ 0 0 ", b"/MediaBox [ 0 /A ")
     document = read_pdf(Source("a.pdf", content))
-    assert "damaged: their text is there" in str(document.meta["warnings"])
+    assert "can't be read" in str(document.meta["warnings"])
     assert "Open left" in document.text
+
+
+def test_after_many_pages_with_grids_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chunkwise.readers.pdf.ruled._MOST_PAGES", 1)
+    page = Page()
+    for _ in range(2):
+        page.text("Open left", "Close right")
+        page.canvas.grid([70, 100, 200], [670, 690, 710])
+        page.turn()
+    assert "page 2: tables with ruled lines that can't be read" in str(page.read().meta["warnings"])
 
 
 def test_code_keeps_its_lines_and_indents() -> None:

@@ -98,7 +98,7 @@ def _read_text(page: Any, textpage: Any, number: int, ruled: RuledTables, read: 
         except MissingExtraError:
             tables = []
             read.unruled.append(number)
-        except ReadError:  # PDFium is more lenient: the text is there, and only the table's cells are not
+        except ReadError:  # damaged, where PDFium is more lenient, or too many: the text is there
             tables = []
             read.torn.append(number)
         words = replaced(words, tables)
@@ -149,7 +149,10 @@ def _warnings(read: _Pages) -> list[str]:
         (read.damaged, "damaged, and left out"),
         (read.unknown, "fonts that do not tell what their characters are: the text can't be read"),
         (read.unruled, "tables with ruled lines, which the extra pdf-tables would read"),
-        (read.torn, "tables with ruled lines that are damaged: their text is there, but not cell by cell"),
+        (
+            read.torn,
+            "tables with ruled lines that can't be read, or are too many: their text is there, not their cells",
+        ),
     )
     return [f"{_named(numbers)}: {words}" for numbers, words in told if numbers]
 

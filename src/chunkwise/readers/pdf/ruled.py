@@ -14,6 +14,8 @@ from chunkwise.readers.pdf.words import TABLE, Box, Word
 # The share of its cells that holds text in a table that is one, and not a drawing.
 _FILLED = 0.4
 
+# So many pages take half of the minute that a document has in a batch: see `Limits`.
+_MOST_PAGES = 100
 # What pdfplumber lets through where a damaged file has something else than it expects.
 _STUMBLES = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -33,13 +35,18 @@ class RuledTables:
     def __init__(self, content: bytes, password: str) -> None:
         self._content, self._password = content, password
         self._file: Any = None
+        self._n_pages = 0
 
     def on_page(self, number: int, words: Sequence[Word]) -> list[Ruled]:
         """Return the tables of a page, counted from 0, with the words inside them.
 
         Cost: a quarter of a second a page.
-        Raises: MissingExtraError where the extra is not installed; ReadError where pdfplumber can't read the page.
+        Raises: MissingExtraError where the extra is not installed; ReadError where pdfplumber can't read the page, or
+        has read many already.
         """
+        self._n_pages += 1
+        if self._n_pages > _MOST_PAGES:
+            raise ReadError(f"page {number + 1}: more than {_MOST_PAGES} pages have ruled lines")
         pdfplumber = require("pdfplumber", extra="pdf-tables")
         exceptions = require("pdfplumber.utils.exceptions", extra="pdf-tables")
         try:
