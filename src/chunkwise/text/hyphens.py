@@ -61,7 +61,7 @@ def joins(text: str) -> list[tuple[Span, str]]:
     Cost: linear.
 
     >>> joins("powerful capabili-\nties of a well-\nknown model")
-    [(Span(start=17, end=19), ''), (Span(start=35, end=37), '-')]
+    [(Span(start=17, end=19), ''), (Span(start=33, end=35), '-')]
     """
     places = [Span(*match.span()) for match in _HYPHENATED.finditer(text)]
     if not places:

@@ -14,8 +14,8 @@ from chunkwise.readers.pdf.words import TABLE, Box, Word
 # The share of its cells that holds text in a table that is one, and not a drawing.
 _FILLED = 0.4
 
-# So many pages take half of the minute that a document has in a batch: see `Limits`.
-_MOST_PAGES = 100
+# At 0.07 seconds a page, so many take a quarter of the minute that a document has in a batch: see `Limits`.
+_MOST_PAGES = 200
 # What pdfplumber lets through where a damaged file has something else than it expects.
 _STUMBLES = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -40,7 +40,7 @@ class RuledTables:
     def on_page(self, number: int, words: Sequence[Word]) -> list[Ruled]:
         """Return the tables of a page, counted from 0, with the words inside them.
 
-        Cost: a quarter of a second a page.
+        Cost: about a tenth of a second a page.
         Raises: MissingExtraError where the extra is not installed; ReadError where pdfplumber can't read the page, or
         has read many already.
         """

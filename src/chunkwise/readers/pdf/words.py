@@ -113,7 +113,9 @@ def page_words(textpage: Any, bounds: Box) -> Words:
         hyphened = not clean and token[-1] in _END_HYPHENS
         if x1 <= left or x0 >= right or y1 <= bottom or y0 >= top:
             n_outside += 1
-        elif written := token if clean else _written(textpage, token, first):
+        elif (
+            written := token if clean or (token.isascii() and token.isprintable()) else _written(textpage, token, first)
+        ):
             words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", turned, first))
     if turn:
         words = [Word(word.text, *_turned(word[1:5], turn), *word[5:]) for word in words]
@@ -156,8 +158,6 @@ def _turned(box: Box, turn: int) -> Box:
 
 def _written(textpage: Any, token: str, index: int) -> str:
     """Return a word as people write it."""
-    if token.isascii() and token.isprintable():
-        return token
     text = _SHAPES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), token)
     if len(text) == len(token):
         text = _with_lam_before_alef(textpage, text, index)
