@@ -20,7 +20,7 @@ _PARTS = re.compile(r"[-\u2010]")
 _LONGEST_PART = 64
 _CHAIN = re.compile(r"(?:[^\W_]|[-\u2010'\u2019])*+")
 _AFTER = re.compile(r"[^\W_]+")
-_ADDRESS = re.compile(r"://|www\.|@|[/\\]\S*\Z")
+_ADDRESS = re.compile(r"www\.|[@/\\]")
 
 # After them a hyphen hangs: "short- and long-term".
 _SUSPENDING = frozenset(
