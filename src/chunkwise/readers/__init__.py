@@ -29,6 +29,7 @@ class Format:
 
 TEXT = Format("text/plain", "plain:read_plain")
 _MARKDOWN = Format("text/markdown", "markdown:read_markdown")
+_HTML = Format("text/html", "html.read:read_html", isolated=True)
 
 # What a file's name says about its format, by suffix.
 READERS: dict[str, Format] = {
@@ -39,6 +40,9 @@ READERS: dict[str, Format] = {
     ".md": _MARKDOWN,
     ".markdown": _MARKDOWN,
     ".mdx": _MARKDOWN,
+    ".html": _HTML,
+    ".htm": _HTML,
+    ".xhtml": Format("application/xhtml+xml", "html.read:read_html", isolated=True),
     ".csv": Format("text/csv", "tabular:read_table"),
     ".tsv": Format("text/tab-separated-values", "tabular:read_table"),
 }

@@ -1,0 +1,166 @@
+"""Tables in a page: the grid that their cells fill, and which tables only lay out the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
+
+from chunkwise.readers.html.dom import BLOCKS, SILENT, Node, attribute, children, visit
+from chunkwise.readers.html.inline import Inline, Link
+from chunkwise.readers.html.math import tex
+
+# What only a table that lays out a page holds, where nothing marks it as one of data.
+_PAGE_PARTS = "h1,h2,h3,h4,h5,h6,pre,article,section,main,nav,form"
+# So many paragraphs in one cell are text, not a value.
+_PARAGRAPHS = 3
+# In characters: what is longer stands in the first of the rows that its cell spans, and is not repeated.
+_LONGEST_REPEATED = 500
+# In characters: what cells that span rows may add to one table.
+_MOST_REPEATED = 1 << 20
+_SECTIONS = ("thead", "tbody", "tfoot")
+
+
+@dataclass(slots=True)
+class Cell:
+    """The text of a cell, and the links in it."""
+
+    text: str = ""
+    links: list[Link] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Grid:
+    """The rows of a table, all of one width, of which the first `n_header` are its header."""
+
+    caption: str
+    rows: list[list[Cell]]
+    n_header: int
+
+
+@dataclass(slots=True)
+class _Carried:
+    """A cell that spans rows: what it says in the next ones, and how many these are."""
+
+    cell: Cell
+    n_rows: int
+
+
+def is_layout(table: Node) -> bool:
+    """Tell whether a table only lays out the page, so that what is in its cells are blocks of the page."""
+    if attribute(table, "role") in ("presentation", "none"):
+        return True
+    rows = _rows(table)
+    if table.css_first("caption,thead,th") is not None and any(next(children(row, "th"), None) for row, _ in rows):
+        return False
+    cells = [list(children(row, "td", "th")) for row, _ in rows]
+    if max(map(len, cells), default=0) < 2 or table.css_first(_PAGE_PARTS) is not None:
+        return True
+    return any(sum(1 for _ in children(cell, "p")) >= _PARAGRAPHS for row in cells for cell in row)
+
+
+def grid(table: Node, left_out: Container[int], link: Callable[[Node], str]) -> Grid:
+    """Return the cells of a table in rows of one width.
+
+    A cell that spans rows is in each of them; of one that spans columns the others are empty. `link` returns where
+    an `a` leads.
+    """
+    rows = _rows(table)
+    cells = [[cell for cell in children(row, "td", "th") if cell.mem_id not in left_out] for row, _ in rows]
+    n_header = _n_header(rows, cells)
+    widest = max(map(len, cells), default=0)
+    carried: dict[int, _Carried] = {}
+    written: list[list[Cell]] = []
+    allowance = _MOST_REPEATED
+    for row in cells:
+        line: list[Cell] = []
+        for node in row:
+            _carry(line, carried)
+            cell = _cell(node, left_out, link)
+            n_rows = _spanned(node, "rowspan", len(rows)) - 1
+            if n_rows:
+                repeated = Cell(cell.text) if len(cell.text) <= min(_LONGEST_REPEATED, allowance) else Cell()
+                allowance -= len(repeated.text) * n_rows
+                carried[len(line)] = _Carried(repeated, n_rows)
+            line.append(cell)
+            for _ in range(_spanned(node, "colspan", widest) - 1):
+                if n_rows:
+                    carried[len(line)] = _Carried(Cell(), n_rows)
+                line.append(Cell())
+        _carry(line, carried)
+        written.append(line)
+    caption = next((_cell(node, left_out, link).text for node in children(table, "caption")), "")
+    width = max(map(len, written), default=0)
+    n_header -= sum(1 for row in written[:n_header] if not any(cell.text for cell in row))
+    kept = [row + [Cell()] * (width - len(row)) for row in written if any(cell.text for cell in row)]
+    return Grid(caption, kept, n_header)
+
+
+def _rows(table: Node) -> list[tuple[Node, str]]:
+    """Return the rows of a table as they are shown, each with the section that it is in."""
+    found: dict[str, list[tuple[Node, str]]] = {section: [] for section in _SECTIONS}
+    for part in children(table, "tr", *_SECTIONS):
+        section = part.tag if part.tag in _SECTIONS else "tbody"
+        rows = [part] if part.tag == "tr" else children(part, "tr")
+        found[section or "tbody"].extend((row, section or "tbody") for row in rows)
+    return [row for section in _SECTIONS for row in found[section]]
+
+
+def _n_header(rows: list[tuple[Node, str]], cells: list[list[Node]]) -> int:
+    """Return how many rows are the header: those of `thead`, else the first of which every cell is a `th`."""
+    n_header = sum(1 for _, section in rows if section == "thead")
+    if not n_header:
+        n_header = next((i for i, row in enumerate(cells) if any(cell.tag != "th" for cell in row)), len(cells))
+    return n_header if n_header < len(rows) else min(n_header, 1)
+
+
+def _carry(line: list[Cell], carried: dict[int, _Carried]) -> None:
+    """Add the cells of rows above that reach into this row where it is written to."""
+    while (above := carried.get(len(line))) is not None:
+        above.n_rows -= 1
+        if not above.n_rows:
+            del carried[len(line)]
+        line.append(above.cell)
+
+
+def _spanned(cell: Node, name: str, most: int) -> int:
+    value = attribute(cell, name).strip()[:5]
+    if not value.isdecimal():
+        return 1
+    return min(int(value) or (most if name == "rowspan" else 1), most) or 1
+
+
+def _cell(node: Node, left_out: Container[int], link: Callable[[Node], str]) -> Cell:
+    """Return a cell's text as one line; the rows and items in it are parted by semicolons."""
+    inline = Inline()
+
+    def enter(inner: Node) -> bool:
+        tag = inner.tag or ""
+        if tag == "-text":
+            inline.add(inner.text_content or "")
+            return False
+        if tag == "math" or tag == "script":
+            inline.add(f" {tex(inner)} ")
+            return False
+        if tag in SILENT or inner.mem_id in left_out:
+            return False
+        if tag == "img":
+            inline.add(f" {attribute(inner, 'alt')} ")
+        elif tag == "a":
+            inline.begin_link(link(inner))
+        elif tag in BLOCKS or tag == "br":
+            inline.part("; " if tag in ("tr", "li", "dt") else ", " if tag in ("td", "th") else " ")
+        return True
+
+    def leave(inner: Node) -> None:
+        if inner.tag == "a":
+            inline.end_link()
+        elif inner.tag in BLOCKS:
+            inline.part(" ")
+
+    child = node.first_child
+    while child is not None:
+        visit(child, enter, leave)
+        child = child.next
+    text, links = inline.done()
+    plain = " ".join(text.split())
+    return Cell(plain, links if plain == text else [])
