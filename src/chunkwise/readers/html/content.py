@@ -36,10 +36,18 @@ _MAIN_SHARE = 0.4
 # What share the element that is marked as the content must hold, and a child so that the choice goes down to it.
 _MARKED_SHARE = 0.25
 _DOWN_SHARE = 0.6
+# Text beside a part, of its own kind or a paragraph, counts as its peer from this share of the running text on.
+_PEER = 0.02
+# A part with less than this share of all text is a remark on a page of links.
+_INDEX_SHARE = 0.3
 # A part with so large a share of its text in links, and hardly any of the running text, is a list of links.
+_PEER = 0
 _LINKED = 0.8
 _LITTLE = 0.1
+# So many times as much running text as text in links makes an aside a box of the text, as in handbooks.
+_BOX = 4
 _LISTS = {"div", "dl", "figure", "ol", "p", "section", "ul"}
+_VALUES = {"dd", "dt", "td", "th"}
 # Parts that are never the whole content: the choice stays with what is around them.
 _LEAVES = {"blockquote", "dd", "dl", "li", "ol", "p", "pre", "table", "tbody", "td", "tr", "ul", "h1", "h2", "h3"}
 
@@ -70,7 +78,8 @@ def choose(tree: Tree, text: str) -> Choice:
     running = [_running(part) for part in parts]
     dropped = _no_content(parts, running)
     totals = _sums(parts, [0 if index in dropped else value for index, value in enumerate(running)])
-    root = _down(parts, totals, _marked(tree, parts, totals))
+    sizes = _sums(parts, [0 if i in dropped else part.own + part.linked for i, part in enumerate(parts)])
+    root = _down(parts, totals, sizes, _marked(tree, parts, totals))
     end = _end(parts, root)
     tops = {index: reason for index, reason in dropped.items() if parts[index].parent not in dropped}
     if totals[0]:
@@ -85,8 +94,10 @@ def choose(tree: Tree, text: str) -> Choice:
 
 
 def _running(part: Part) -> int:
-    """Return how many characters of running text stand right in a part."""
-    return part.own if part.own >= _RUNNING and part.linked <= part.own else 0
+    """Return how many characters of running text, values or code stand right in a part."""
+    if part.tag == "pre":
+        return part.own + part.linked
+    return part.own if (part.own >= _RUNNING or part.tag in _VALUES) and part.linked <= part.own else 0
 
 
 def _sums(parts: Sequence[Part], values: Iterable[int]) -> list[int]:
@@ -103,12 +114,20 @@ def _end(parts: Sequence[Part], root: int) -> int:
 
 
 def _no_content(parts: Sequence[Part], running: Sequence[int]) -> dict[int, str]:
-    """Return the parts that are no content by what they are called, and all in them, each with the reason."""
+    """Return the parts that are no content by what they are called, and all in them, each with the reason.
+
+    An aside among paragraphs that says more than it links to is a box that belongs to them, and what has running text
+    where buttons to share would be is a post that is quoted.
+    """
     totals = _sums(parts, running)
+    linked = _sums(parts, (part.linked for part in parts))
+    flows = {part.parent for index, part in enumerate(parts) if running[index] and not part.reason}
     dropped: dict[int, str] = {}
     for index, part in enumerate(parts):
         reason = dropped.get(part.parent) or (part.reason if totals[index] <= _MAIN_SHARE * totals[0] else "")
-        if reason:
+        is_box = reason == "aside" and part.parent in flows and totals[index] > _BOX * linked[index]
+        is_post = reason == "buttons to share" and totals[index] > 0
+        if reason and (part.parent in dropped or not (is_box or is_post)):
             dropped[index] = reason
     return dropped
 
@@ -128,19 +147,32 @@ def _marked(tree: Tree, parts: Sequence[Part], totals: Sequence[int]) -> int:
     return 0
 
 
-def _down(parts: Sequence[Part], totals: Sequence[int], root: int) -> int:
-    """Return the innermost part in `root` that holds most of its running text, but no single paragraph or list."""
-    best: dict[int, int] = {}  # the child with most running text
+def _down(parts: Sequence[Part], totals: Sequence[int], sizes: Sequence[int], root: int) -> int:
+    """Return the innermost part in `root` that holds most of its running text, but is none of several like it."""
+    below: dict[int, list[int]] = {}
     for index in range(root + 1, _end(parts, root)):
-        above = parts[index].parent
-        if above not in best or totals[index] > totals[best[above]]:
-            best[above] = index
+        below.setdefault(parts[index].parent, []).append(index)
     chosen = root
-    while root in best and totals[best[root]] > _DOWN_SHARE * totals[root]:
-        root = best[root]
+    while children := below.get(root):
+        best = max(children, key=lambda index: (totals[index], -index))
+        enough = totals[best] > _DOWN_SHARE * totals[root] and sizes[best] > _INDEX_SHARE * sizes[0]
+        if not enough or any(
+            _is_peer(parts[best], parts[other], totals[other], totals[root]) for other in children if other != best
+        ):
+            break
+        root = best
         if parts[root].tag not in _LEAVES:
             chosen = root
     return chosen
+
+
+def _is_peer(part: Part, other: Part, running: int, total: int) -> bool:
+    """Tell whether another part is text beside this one: a paragraph, or a section of the same kind."""
+    return running > _PEER * total and (other.tag in _LEAVES or (other.tag == part.tag and _kind(other) == _kind(part)))
+
+
+def _kind(part: Part) -> str:
+    return " ".join((part.node.attributes.get("class") or "").split()[:1])
 
 
 def _lists_of_links(
@@ -150,18 +182,16 @@ def _lists_of_links(
     kept = [index not in dropped for index in range(len(parts))]
     own = _sums(parts, (part.own * keep for part, keep in zip(parts, kept, strict=True)))
     linked = _sums(parts, (part.linked * keep for part, keep in zip(parts, kept, strict=True)))
+    running = totals[inside.start - 1]
     found: dict[int, str] = {}
     floor = 0
     for index in inside:
         if index < floor or not kept[index] or parts[index].tag not in _LISTS:
             continue
-        if (
-            linked[index] > _LINKED * (own[index] + linked[index])
-            and totals[index] < _LITTLE * totals[inside.start - 1]
-        ):
+        if linked[index] > _LINKED * (own[index] + linked[index]) and totals[index] < _LITTLE * running:
             found[index] = "links to other pages"
             floor = _end(parts, index)
-    return found if sum(linked[index] for index in found) < totals[inside.start - 1] else {}
+    return found if sum(linked[index] for index in found) < running else {}
 
 
 def _title(tree: Tree, parts: Sequence[Part], root: int, end: int) -> Node | None:

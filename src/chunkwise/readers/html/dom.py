@@ -12,13 +12,103 @@ from chunkwise.text.unicode import encodable
 
 # Elements that end the line before them and after them, as browsers show them.
 BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "li", "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "plaintext", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "xmp"]
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "li",
+        "listing",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "optgroup",
+        "option",
+        "p",
+        "plaintext",
+        "pre",
+        "search",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "xmp",
+    ]
 )
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 # Elements that hold no text of the page: programs, styles, controls, and what is embedded.
 SILENT = frozenset(
-    ["applet", "area", "audio", "base", "button", "canvas", "col", "colgroup", "datalist", "embed", "frame", "frameset", "head", "iframe", "input", "link", "meta", "meter", "noembed", "noframes", "noscript", "object", "param", "progress", "rp", "rt", "script", "select", "source", "style", "svg", "template", "textarea", "title", "track", "video"]
+    [
+        "applet",
+        "area",
+        "audio",
+        "base",
+        "button",
+        "canvas",
+        "col",
+        "colgroup",
+        "datalist",
+        "embed",
+        "frame",
+        "frameset",
+        "head",
+        "iframe",
+        "input",
+        "link",
+        "meta",
+        "meter",
+        "noembed",
+        "noframes",
+        "noscript",
+        "object",
+        "param",
+        "progress",
+        "rp",
+        "rt",
+        "script",
+        "select",
+        "source",
+        "style",
+        "svg",
+        "template",
+        "textarea",
+        "title",
+        "track",
+        "video",
+    ]
 )
 
 # Elements inside which the parser looks through all open ones at each start: its time grows with the square of their
@@ -43,6 +133,12 @@ _NESTING = (
 _MOST_REOPENED = 2_000_000
 _OPENED = re.compile(r"<(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s>]", re.IGNORECASE)
 _CLOSED = re.compile(r"</(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s>]", re.IGNORECASE)
+
+# XHTML may close an element in its start tag. To a parser of HTML it stays open, a script up to the end of the page.
+_XHTML = re.compile(r"\s*<\?xml\b|<html\b[^<>]*\bxmlns\s*=", re.IGNORECASE)
+_HEAD = 5000
+_SELF_CLOSED = re.compile(r"<([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
 
 _BLANK = re.compile(r"[ \t\n\r\f]+")
 
@@ -89,6 +185,8 @@ def parse(source: Source, text: str) -> Tree:
     """
     lexbor = require("selectolax.lexbor", extra="web")
     _refuse_bombs(source, text)
+    if _XHTML.search(text[:_HEAD]):
+        text = _SELF_CLOSED.sub(_closed, text)
     return cast("Tree", lexbor.LexborHTMLParser(encodable(text)))
 
 
@@ -125,6 +223,10 @@ def attribute(node: Node, name: str) -> str:
 def collapsed(text: str) -> str:
     """Return text with each run of white space as one blank, as browsers show it."""
     return _BLANK.sub(" ", text)
+
+
+def _closed(match: re.Match[str]) -> str:
+    return match[0] if match[1].lower() in _VOID else f"<{match[1]}{match[2]}></{match[1]}>"
 
 
 def _refuse_bombs(source: Source, text: str) -> None:

@@ -87,7 +87,6 @@ class Part:
     reason: str
     own: int = 0
     linked: int = 0
-    n_links: int = 0
 
 
 class Survey:
@@ -113,9 +112,8 @@ class Survey:
             self._around.append(len(self.parts))
             self.parts.append(Part(node, tag, parent, _reason(node, tag, inner=self._n_sections > 0)))
             self._n_sections += tag in _SECTIONS
-        elif tag == "a" and self._around:
-            self._in_link = True
-            self.parts[self._around[-1]].n_links += 1
+        elif tag == "a":
+            self._in_link = "href" in node.attributes  # else it is a place that others lead to
         return True
 
     def _leave(self, node: Node) -> None:

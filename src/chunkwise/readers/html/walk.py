@@ -23,7 +23,8 @@ _LONGEST_TITLE = 200
 _PERMALINKS = frozenset(["¶", "#", "§", "🔗", "∞"])
 # Tables that lay out a page are looked into for tables inside them; so deep in them, each is a table of data.
 _MOST_LAYOUTS = 20
-_FILE_NAME = re.compile(r"\S+\.(?:avif|bmp|gif|jpe?g|png|svg|webp)", re.IGNORECASE)
+# What stands for an image, where a program made it of the file's name.
+_FILE_NAME = re.compile(r"\S+\.(?:avif|bmp|gif|jpe?g|png|svg|webp)|[^\s_-]+(?:[_-][^\s_-]*){2,}", re.IGNORECASE)
 _SCHEMES = ("http://", "https://", "mailto:", "tel:", "ftp://")
 
 
