@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from chunkwise.readers.html.dom import Node, Tree
 from chunkwise.readers.html.parts import Part, Survey
@@ -27,7 +27,7 @@ _WHOLE_PAGE = re.compile(r"<(?:!doctype|html|head|body)[\s>]", re.IGNORECASE)
 
 # In characters: where a page that is no fragment says so.
 _HEAD = 5000
-# In characters. A text of fewer, or of fewer than are in links beside it, may be a label; a page of fewer is read whole.
+# In characters. A text of fewer may be a label; a page of fewer is read whole.
 _RUNNING = 50
 _SHORT = 500
 # What share of the running text a part must hold, else it is no content whatever it is called; chosen, as all shares
@@ -41,7 +41,6 @@ _PEER = 0.02
 # A part with less than this share of all text is a remark on a page of links.
 _INDEX_SHARE = 0.3
 # A part with so large a share of its text in links, and hardly any of the running text, is a list of links.
-_PEER = 0
 _LINKED = 0.8
 _LITTLE = 0.1
 # So many times as much running text as text in links makes an aside a box of the text, as in handbooks.
@@ -59,7 +58,7 @@ class Choice:
     roots: tuple[Node, ...]
     left_out: Mapping[int, str]
     notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def choose(tree: Tree, text: str) -> Choice:
@@ -87,7 +86,7 @@ def choose(tree: Tree, text: str) -> Choice:
     elif 0 in tops or not _is_text_left(parts, dropped):
         tops = {}
     out |= {parts[index].node.mem_id: reason for index, reason in tops.items() if root < index < end}
-    title = _title(tree, parts, root, end)
+    title = _title(parts, root, end)
     roots = (parts[root].node,) if title is None else (title, parts[root].node)
     warnings = () if totals[0] else ("no main content was found; the whole page was read",)
     return Choice(roots, out, (*notes, *_notes(parts, tops, range(root, end))), warnings)
@@ -194,7 +193,7 @@ def _lists_of_links(
     return found if sum(linked[index] for index in found) < running else {}
 
 
-def _title(tree: Tree, parts: Sequence[Part], root: int, end: int) -> Node | None:
+def _title(parts: Sequence[Part], root: int, end: int) -> Node | None:
     """Return the page's own title where it stands before the content: the last top heading there is."""
     inside = {part.node.mem_id for part in parts[root:end] if part.tag == "h1"}
     if inside:

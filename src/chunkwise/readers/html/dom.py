@@ -10,123 +10,39 @@ from chunkwise.core.errors import ReadError, require
 from chunkwise.core.types import Source
 from chunkwise.text.unicode import encodable
 
-# Elements that end the line before them and after them, as browsers show them.
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "dir",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "li",
-        "listing",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "optgroup",
-        "option",
-        "p",
-        "plaintext",
-        "pre",
-        "search",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "xmp",
-    ]
-)
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = """
+    address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure
+    footer form h1 h2 h3 h4 h5 h6 header hgroup hr html li listing main menu nav ol p plaintext pre search section
+    summary table tbody td tfoot th thead tr ul xmp
+"""
+_SILENT = """
+    applet area audio base button canvas col colgroup datalist embed frame frameset head iframe input link meta meter
+    noembed noframes noscript object param progress rp rt script select source style svg template textarea title track
+    video -comment -doctype
+"""
 
+# Elements that end the line before them and after them, as browsers show them.
+BLOCKS = frozenset(_BLOCKS.split())
 # Elements that hold no text of the page: programs, styles, controls, and what is embedded.
-SILENT = frozenset(
-    [
-        "applet",
-        "area",
-        "audio",
-        "base",
-        "button",
-        "canvas",
-        "col",
-        "colgroup",
-        "datalist",
-        "embed",
-        "frame",
-        "frameset",
-        "head",
-        "iframe",
-        "input",
-        "link",
-        "meta",
-        "meter",
-        "noembed",
-        "noframes",
-        "noscript",
-        "object",
-        "param",
-        "progress",
-        "rp",
-        "rt",
-        "script",
-        "select",
-        "source",
-        "style",
-        "svg",
-        "template",
-        "textarea",
-        "title",
-        "track",
-        "video",
-    ]
-)
+SILENT = frozenset(_SILENT.split())
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 # Elements inside which the parser looks through all open ones at each start: its time grows with the square of their
 # depth. Ten thousand take it 0.2 s; a page whose author forgot to close some has hundreds.
 _DEEPEST = 20_000
 _NESTING = (
-    "div",
-    "section",
     "article",
-    "ul",
-    "ol",
-    "dl",
+    "aside",
     "blockquote",
     "center",
-    "main",
-    "aside",
     "details",
+    "div",
+    "dl",
     "fieldset",
+    "main",
+    "ol",
+    "section",
+    "ul",
 )
 # Formatting that is left open is opened anew in every paragraph, so nodes multiply: 500 in 10,000 paragraphs make
 # five million.
@@ -139,6 +55,9 @@ _XHTML = re.compile(r"\s*<\?xml\b|<html\b[^<>]*\bxmlns\s*=", re.IGNORECASE)
 _HEAD = 5000
 _SELF_CLOSED = re.compile(r"<([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
+
+# Signs by which headings link to themselves.
+_PERMALINKS = {"¶", "#", "§", "🔗", "∞"}
 
 _BLANK = re.compile(r"[ \t\n\r\f]+")
 
@@ -213,6 +132,11 @@ def children(node: Node, *tags: str) -> Iterator[Node]:
         if child.tag in tags:
             yield child
         child = child.next
+
+
+def is_permalink(node: Node) -> bool:
+    """Tell whether a link is but a sign by which a heading or a caption links to itself."""
+    return attribute(node, "href").startswith("#") and node.text().strip() in _PERMALINKS
 
 
 def attribute(node: Node, name: str) -> str:

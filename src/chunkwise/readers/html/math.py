@@ -5,7 +5,7 @@ from __future__ import annotations
 from chunkwise.readers.html.dom import Node, attribute
 
 _TEX = ("application/x-tex", "TeX", "LaTeX", "text/x-tex")
-_STYLED = r"{\displaystyle"
+_DISPLAYED = r"{\displaystyle"
 
 
 def tex(node: Node) -> str:
@@ -14,8 +14,8 @@ def tex(node: Node) -> str:
         return node.text().strip() if attribute(node, "type").startswith("math/tex") else ""
     noted = [one for one in node.css("annotation") if attribute(one, "encoding") in _TEX]
     written = (noted[0].text() if noted else attribute(node, "alttext")).strip()
-    if written.startswith(_STYLED) and written.endswith("}"):
-        written = written.removeprefix(_STYLED).removesuffix("}").strip()
+    if written.startswith(_DISPLAYED) and written.endswith("}"):
+        written = written.removeprefix(_DISPLAYED).removesuffix("}").strip()
     if written:
         return " ".join(written.split())
     return " ".join(node.text(separator=" ").split())

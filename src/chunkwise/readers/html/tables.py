@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
-from chunkwise.readers.html.dom import BLOCKS, SILENT, Node, attribute, children, visit
+from chunkwise.readers.html.dom import BLOCKS, SILENT, Node, attribute, children, is_permalink, visit
 from chunkwise.readers.html.inline import Inline, Link
 from chunkwise.readers.html.math import tex
 
@@ -141,7 +141,7 @@ def _cell(node: Node, left_out: Container[int], link: Callable[[Node], str]) -> 
         if tag == "math" or tag == "script":
             inline.add(f" {tex(inner)} ")
             return False
-        if tag in SILENT or inner.mem_id in left_out:
+        if tag in SILENT or inner.mem_id in left_out or (tag == "a" and is_permalink(inner)):
             return False
         if tag == "img":
             inline.add(f" {attribute(inner, 'alt')} ")

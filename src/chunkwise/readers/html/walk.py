@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from chunkwise.core.types import BlockKind, Limits
 from chunkwise.readers.html.code import language_of, verbatim
-from chunkwise.readers.html.dom import BLOCKS, HEADINGS, SILENT, Node, attribute, visit
+from chunkwise.readers.html.dom import BLOCKS, HEADINGS, SILENT, Node, attribute, is_permalink, visit
 from chunkwise.readers.html.inline import Inline, Link
 from chunkwise.readers.html.lists import Listing, listing
 from chunkwise.readers.html.math import is_display, tex
@@ -34,7 +34,7 @@ class Walk:
     `left_out` holds the ids of nodes that are passed over with all that is in them; `base` is what links start from.
     """
 
-    def __init__(self, *, left_out: Container[int], base: str = "", limits: Limits = Limits()) -> None:
+    def __init__(self, *, left_out: Container[int], base: str = "", limits: Limits) -> None:
         self.writer = Writer()
         self.links: list[Link] = []
         self._left_out = left_out
@@ -247,8 +247,7 @@ class Walk:
         return False
 
     def _begin_link(self, node: Node) -> bool:
-        target = attribute(node, "href").strip()
-        if target.startswith("#") and node.text().strip() in _PERMALINKS:
+        if is_permalink(node):
             return False
         self._url = self._target(node)
         self._inline.begin_link(self._url)
