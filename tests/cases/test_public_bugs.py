@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cases import reported
+from cases import pages, reported
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.spans import contains
@@ -152,6 +152,7 @@ def both(*tests: reported.Test) -> reported.Test:
 
 
 TESTS: dict[str, reported.Test] = {
+    **pages.TESTS,
     "B001": holds(exact, rising),
     "B002": holds(exact, distinct),
     "B004": holds(lambda run: run.joined == run.text and "\ufffd" not in run.joined, exact),
@@ -266,13 +267,6 @@ WAITING: dict[str, tuple[int, str]] = {
     "B024": (6, "about the semantic strategy"),
     "B026": (6, "about what the semantic strategy hands to an encoder"),
     "B077": (5, "cleaning"),
-    "B079": (5, "the HTML reader"),
-    "B108": (5, "the HTML reader"),
-    "B109": (5, "the HTML reader"),
-    "B110": (5, "the HTML reader"),
-    "B112": (5, "the HTML reader"),
-    "B113": (5, "the HTML reader"),
-    "B115": (5, "the HTML reader and leaving out blobs"),
     "B116": (5, "leaving out blobs"),
     "B117": (5, "cleaning"),
     "B118": (5, "cleaning"),

@@ -29,7 +29,7 @@ _WHOLE_PAGE = re.compile(r"<(?:!doctype|html|head|body)[\s>]", re.IGNORECASE)
 _HEAD = 5000
 # In characters. A text of fewer may be a label; a page of fewer is read whole.
 _RUNNING = 50
-_SHORT = 500
+_SHORT = 250
 # What share of the running text a part must hold, else it is no content whatever it is called; chosen, as all shares
 # here, on one half of the pages of tests/quality/test_html.py and confirmed on the other.
 _MAIN_SHARE = 0.4

@@ -27,6 +27,9 @@ BLOCKS = frozenset(_BLOCKS.split())
 SILENT = frozenset(_SILENT.split())
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
+# The parser compares each attribute with all before it: ten thousand take it a second.
+_MOST_ATTRIBUTES = 10_000
+_LONG_TAG = re.compile(r"<[A-Za-z][^<>]{20000,}")
 # Elements inside which the parser looks through all open ones at each start: its time grows with the square of their
 # depth. Ten thousand take it 0.2 s; a page whose author forgot to close some has hundreds.
 _DEEPEST = 20_000
@@ -59,7 +62,8 @@ _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "me
 # Signs by which headings link to themselves.
 _PERMALINKS = {"¶", "#", "§", "🔗", "∞"}
 
-_BLANK = re.compile(r"[ \t\n\r\f]+")
+# White space that is no single blank, which most is.
+_BLANK = re.compile(r" [ \t\n\r\f]+|[\t\n\r\f][ \t\n\r\f]*")
 
 
 class Node(Protocol):
@@ -154,6 +158,10 @@ def _closed(match: re.Match[str]) -> str:
 
 
 def _refuse_bombs(source: Source, text: str) -> None:
+    if any(match[0].count("=") > _MOST_ATTRIBUTES for match in _LONG_TAG.finditer(text)):
+        raise ReadError(
+            f"{source.id}: an element with more than {_MOST_ATTRIBUTES} attributes; no page is built like that"
+        )
     lower = text.lower()
     if any(_unclosed(lower, tag) > _DEEPEST for tag in _NESTING):
         raise ReadError(f"{source.id}: more than {_DEEPEST} elements inside each other; no page is built like that")

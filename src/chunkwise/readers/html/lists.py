@@ -25,6 +25,7 @@ class Listing:
     step: int = 1
     terms: bool = False  # a list of terms and what they mean
     told: bool = True  # whether the last term's meaning was begun, so that a term begins an item
+    in_item: bool = False  # whether an item of terms is open
 
     def marker(self, item: Node) -> str:
         """Return what an item begins with, and count on."""

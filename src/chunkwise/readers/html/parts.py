@@ -70,7 +70,8 @@ _NOTE = re.compile(
     r"admonition|callout|caution|danger|footnote|hint|important|info|note|tip|topic|warning", re.IGNORECASE
 )
 # Elements that are taken for what they hold, not for what they are called.
-_NAMELESS = {"article", "body", "code", "html", "main", "pre", "table", "tbody", "td", "th", "tr", *HEADINGS}
+_NAMELESS = {"article", "body", "code", "html", "main", "pre", "table", *HEADINGS}
+_ROWS = {"tbody", "td", "th", "tr"}
 _SECTIONS = ("article", "main", "section")
 
 
@@ -110,7 +111,9 @@ class Survey:
         if tag in BLOCKS:
             parent = self._around[-1] if self._around else -1
             self._around.append(len(self.parts))
-            self.parts.append(Part(node, tag, parent, _reason(node, tag, inner=self._n_sections > 0)))
+            quoted = tag == "footer" and parent >= 0 and self.parts[parent].tag == "blockquote"  # it says by whom
+            reason = "" if quoted else _reason(node, tag, inner=self._n_sections > 0)
+            self.parts.append(Part(node, tag, parent, reason))
             self._n_sections += tag in _SECTIONS
         elif tag == "a":
             self._in_link = "href" in node.attributes  # else it is a place that others lead to
@@ -125,7 +128,7 @@ class Survey:
             self._in_link = False
 
     def _count(self, text: str) -> None:
-        count = len(" ".join(text.split()))
+        count = len(text.strip())
         if not count or not self._around:
             return
         part = self.parts[self._around[-1]]
@@ -137,6 +140,8 @@ class Survey:
 
 def _reason(node: Node, tag: str, *, inner: bool) -> str:
     """Return what an element is, if it is no content. `inner`: it is in a section, an article or the main part."""
+    if tag in _ROWS:
+        return ""
     attributes = node.attributes
     name, id = (attributes.get("class") or "")[:_LONGEST_NAME], (attributes.get("id") or "")[:_LONGEST_NAME]
     if tag in _TAGS and not (tag == "header" and inner) and not (tag == "aside" and _NOTE.search(name)):

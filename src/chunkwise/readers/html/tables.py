@@ -17,6 +17,8 @@ _PARAGRAPHS = 3
 _LONGEST_REPEATED = 500
 # In characters: what cells that span rows may add to one table.
 _MOST_REPEATED = 1 << 20
+# What the cells of a table that span others may fill in all.
+_MOST_CELLS = 1_000_000
 _SECTIONS = ("thead", "tbody", "tfoot")
 
 
@@ -68,6 +70,9 @@ def grid(table: Node, left_out: Container[int], link: Callable[[Node], str]) -> 
     cells = [[cell for cell in children(row, "td", "th") if cell.mem_id not in left_out] for row, _ in rows]
     n_header = _n_header(rows, cells)
     widest = max(map(len, cells), default=0)
+    n_cells = len(rows) * widest
+    most_rows = (len(rows) or 1) if n_cells <= _MOST_CELLS else 1
+    most_columns = max(1, min(widest, _MOST_CELLS // (n_cells or 1)))
     carried: dict[int, _Carried] = {}
     written: list[list[Cell]] = []
     allowance = _MOST_REPEATED
@@ -76,13 +81,14 @@ def grid(table: Node, left_out: Container[int], link: Callable[[Node], str]) -> 
         for node in row:
             _carry(line, carried)
             cell = _cell(node, left_out, link)
-            n_rows = _spanned(node, "rowspan", len(rows)) - 1
+            attributes = node.attributes
+            n_rows = _spanned(attributes.get("rowspan"), most_rows) - 1
             if n_rows:
                 repeated = Cell(cell.text) if len(cell.text) <= min(_LONGEST_REPEATED, allowance) else Cell()
                 allowance -= len(repeated.text) * n_rows
                 carried[len(line)] = _Carried(repeated, n_rows)
             line.append(cell)
-            for _ in range(_spanned(node, "colspan", widest) - 1):
+            for _ in range(_spanned(attributes.get("colspan"), most_columns) - 1):
                 if n_rows:
                     carried[len(line)] = _Carried(Cell(), n_rows)
                 line.append(Cell())
@@ -122,16 +128,18 @@ def _carry(line: list[Cell], carried: dict[int, _Carried]) -> None:
         line.append(above.cell)
 
 
-def _spanned(cell: Node, name: str, most: int) -> int:
-    value = attribute(cell, name).strip()[:5]
-    if not value.isdecimal():
-        return 1
-    return min(int(value) or (most if name == "rowspan" else 1), most) or 1
+def _spanned(value: str | None, most: int) -> int:
+    """Return how many rows or columns a cell spans, `most` of them counted; 0 stands for all."""
+    digits = (value or "").strip()[:5]
+    return min(int(digits) or most, most) if digits.isdecimal() else 1
 
 
 def _cell(node: Node, left_out: Container[int], link: Callable[[Node], str]) -> Cell:
     """Return a cell's text as one line; the rows and items in it are parted by semicolons."""
     inline = Inline()
+    child = node.first_child
+    if child is not None and child.next is None and child.tag == "-text":  # as most are
+        return Cell(" ".join((child.text_content or "").replace("\xad", "").replace("\0", "").split()))
 
     def enter(inner: Node) -> bool:
         tag = inner.tag or ""
@@ -157,7 +165,6 @@ def _cell(node: Node, left_out: Container[int], link: Callable[[Node], str]) -> 
         elif inner.tag in BLOCKS:
             inline.part(" ")
 
-    child = node.first_child
     while child is not None:
         visit(child, enter, leave)
         child = child.next

@@ -179,7 +179,7 @@ class Walk:
         return True
 
     def _end_list(self) -> None:
-        if self._lists.pop().terms and self._around[-1:] == ["item"]:
+        if self._lists.pop().in_item:
             self._close()
         self._close()
         self._indent(len(self._lists))
@@ -203,10 +203,11 @@ class Walk:
         if terms is None or not terms.terms:
             return True
         if node.tag == "dt" and terms.told:
-            if self._around[-1:] == ["item"]:
+            if terms.in_item:
                 self._close()
             self.writer.part(1)
             self._open("item")
+            terms.in_item = True
         terms.told = node.tag == "dd"
         self._indent(len(self._lists) - (node.tag == "dt"))
         return True
