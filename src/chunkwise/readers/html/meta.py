@@ -57,6 +57,13 @@ def described(tree: Tree) -> dict[str, str]:
     return {name: value[:_LONGEST] for name, value in found.items() if value}
 
 
+def base_of(tree: Tree, url: str) -> str:
+    """Return what the links of a page start from: its `base` element, else its own address."""
+    node = tree.css_first("base[href]")
+    target = attribute(node, "href") if node is not None else ""
+    return target if target.startswith(("http://", "https://")) else url
+
+
 def _told(tree: Tree) -> dict[str, list[str]]:
     """Return the contents of `meta` elements under our names, those of the best places first."""
     contents: dict[str, str] = {}

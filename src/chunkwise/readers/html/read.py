@@ -6,7 +6,7 @@ from chunkwise.core.types import Document, Source
 from chunkwise.readers.decode import decode
 from chunkwise.readers.html.content import choose
 from chunkwise.readers.html.dom import parse
-from chunkwise.readers.html.meta import described
+from chunkwise.readers.html.meta import base_of, described
 from chunkwise.readers.html.walk import Walk
 
 
@@ -19,7 +19,7 @@ def read_html(source: Source) -> Document:
     tree = parse(source, text)
     told = described(tree)
     choice = choose(tree, text)
-    walk = Walk(left_out=choice.left_out, base=str(told.get("url", "")), limits=source.limits)
+    walk = Walk(left_out=choice.left_out, base=base_of(tree, told.get("url", "")), limits=source.limits)
     for root in choice.roots:
         walk.walk(root)
     meta = {**told, **encoding}

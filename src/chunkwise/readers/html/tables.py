@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from chunkwise.readers.html.dom import BLOCKS, SILENT, Node, attribute, children, is_permalink, visit
@@ -17,7 +17,7 @@ _PARAGRAPHS = 3
 _LONGEST_REPEATED = 500
 # In characters: what cells that span rows may add to one table.
 _MOST_REPEATED = 1 << 20
-# What the cells of a table that span others may fill in all.
+# How many places of a table its cells may fill beside their own.
 _MOST_CELLS = 1_000_000
 _SECTIONS = ("thead", "tbody", "tfoot")
 
@@ -37,14 +37,6 @@ class Grid:
     caption: str
     rows: list[list[Cell]]
     n_header: int
-
-
-@dataclass(slots=True)
-class _Carried:
-    """A cell that spans rows: what it says in the next ones, and how many these are."""
-
-    cell: Cell
-    n_rows: int
 
 
 def is_layout(table: Node) -> bool:
@@ -69,36 +61,56 @@ def grid(table: Node, left_out: Container[int], link: Callable[[Node], str]) -> 
     rows = _rows(table)
     cells = [[cell for cell in children(row, "td", "th") if cell.mem_id not in left_out] for row, _ in rows]
     n_header = _n_header(rows, cells)
-    widest = max(map(len, cells), default=0)
-    n_cells = len(rows) * widest
-    most_rows = (len(rows) or 1) if n_cells <= _MOST_CELLS else 1
-    most_columns = max(1, min(widest, _MOST_CELLS // (n_cells or 1)))
-    carried: dict[int, _Carried] = {}
+    spans = _Spans(len(rows), max(map(len, cells), default=0))
     written: list[list[Cell]] = []
-    allowance = _MOST_REPEATED
     for row in cells:
         line: list[Cell] = []
         for node in row:
-            _carry(line, carried)
-            cell = _cell(node, left_out, link)
-            attributes = node.attributes
-            n_rows = _spanned(attributes.get("rowspan"), most_rows) - 1
-            if n_rows:
-                repeated = Cell(cell.text) if len(cell.text) <= min(_LONGEST_REPEATED, allowance) else Cell()
-                allowance -= len(repeated.text) * n_rows
-                carried[len(line)] = _Carried(repeated, n_rows)
-            line.append(cell)
-            for _ in range(_spanned(attributes.get("colspan"), most_columns) - 1):
-                if n_rows:
-                    carried[len(line)] = _Carried(Cell(), n_rows)
-                line.append(Cell())
-        _carry(line, carried)
+            spans.carry(line)
+            spans.fill(line, _cell(node, left_out, link), node.attributes)
+        spans.carry(line)
         written.append(line)
     caption = next((_cell(node, left_out, link).text for node in children(table, "caption")), "")
-    width = max(map(len, written), default=0)
-    n_header -= sum(1 for row in written[:n_header] if not any(cell.text for cell in row))
-    kept = [row + [Cell()] * (width - len(row)) for row in written if any(cell.text for cell in row)]
+    n_header -= sum(1 for line in written[:n_header] if not any(cell.text for cell in line))
+    kept = [line for line in written if any(cell.text for cell in line)]
+    width = max(map(len, kept), default=0)
+    if width * len(kept) <= _MOST_CELLS:
+        kept = [line + [Cell()] * (width - len(line)) for line in kept]
     return Grid(caption, kept, n_header)
+
+
+class _Spans:
+    """The cells of one table that reach into other rows and columns."""
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        self._most_rows, self._most_columns = n_rows, n_columns
+        self._n_cells, self._n_characters = _MOST_CELLS, _MOST_REPEATED
+        self._carried: dict[int, tuple[Cell, int]] = {}  # column -> what it says in the next rows, how many these are
+
+    def carry(self, line: list[Cell]) -> None:
+        """Add the cells of rows above that reach into this row where it is written to."""
+        while (above := self._carried.pop(len(line), None)) is not None:
+            cell, n_rows = above
+            self._keep(len(line), cell, n_rows - 1)
+            line.append(cell)
+
+    def fill(self, line: list[Cell], cell: Cell, attributes: Mapping[str, str | None]) -> None:
+        """Add a cell, and the empty ones of the columns that it spans."""
+        n_rows = _spanned(attributes.get("rowspan"), self._most_rows) - 1
+        if n_rows:
+            is_short = len(cell.text) <= min(_LONGEST_REPEATED, self._n_characters // n_rows)
+            self._n_characters -= len(cell.text) * n_rows * is_short
+            self._keep(len(line), Cell(cell.text) if is_short else Cell(), n_rows)
+        line.append(cell)
+        for _ in range(min(_spanned(attributes.get("colspan"), self._most_columns) - 1, self._n_cells)):
+            self._n_cells -= 1
+            self._keep(len(line), Cell(), n_rows)
+            line.append(Cell())
+
+    def _keep(self, column: int, cell: Cell, n_rows: int) -> None:
+        if n_rows and self._n_cells > 0:
+            self._n_cells -= 1
+            self._carried[column] = cell, n_rows
 
 
 def _rows(table: Node) -> list[tuple[Node, str]]:
@@ -117,15 +129,6 @@ def _n_header(rows: list[tuple[Node, str]], cells: list[list[Node]]) -> int:
     if not n_header:
         n_header = next((i for i, row in enumerate(cells) if any(cell.tag != "th" for cell in row)), len(cells))
     return n_header if n_header < len(rows) else min(n_header, 1)
-
-
-def _carry(line: list[Cell], carried: dict[int, _Carried]) -> None:
-    """Add the cells of rows above that reach into this row where it is written to."""
-    while (above := carried.get(len(line))) is not None:
-        above.n_rows -= 1
-        if not above.n_rows:
-            del carried[len(line)]
-        line.append(above.cell)
 
 
 def _spanned(value: str | None, most: int) -> int:

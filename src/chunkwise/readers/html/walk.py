@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from chunkwise.core.types import BlockKind, Limits
 from chunkwise.readers.html.code import language_of, verbatim
@@ -264,7 +264,7 @@ class Walk:
         if not target or target.startswith("#"):
             return ""
         try:
-            url = urljoin(self._base, target)
+            url = urlunsplit(urlsplit(urljoin(self._base, target)))
         except ValueError:  # brackets that hold no address
             return ""
         known = url.lower().startswith(_SCHEMES) or (not self._base and ":" not in url.partition("/")[0])
