@@ -121,6 +121,11 @@ def test_a_table_that_lays_out_a_page_is_read_cell_after_cell() -> None:
     assert [block.kind for block in document.blocks if block.parent < 0] == ["heading", "paragraph", "table"]
 
 
+def test_a_note_in_a_table_beside_its_sign_is_no_table_of_data() -> None:
+    html = "<table><tr><td rowspan=2><img alt='[Tip]' src=tip.png></td><th>Tip</th></tr><tr><td>Wait.</td></tr></table>"
+    assert fragment(html).text == "[Tip]\n\nTip\n\nWait."
+
+
 @pytest.mark.parametrize(
     ("html", "language"),
     [

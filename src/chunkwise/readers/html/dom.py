@@ -108,7 +108,7 @@ def parse(source: Source, text: str) -> Tree:
     """
     lexbor = require("selectolax.lexbor", extra="web")
     _refuse_bombs(source, text)
-    if _XHTML.search(text[:_HEAD]):
+    if source.media_type == "application/xhtml+xml" or _XHTML.search(text[:_HEAD]):
         text = _SELF_CLOSED.sub(_closed, text)
     return cast("Tree", lexbor.LexborHTMLParser(encodable(text)))
 

@@ -52,15 +52,11 @@ _WORDS = {
     }.items()
     for word in words.split()
 }
-_PHRASES = (
-    (
-        re.compile(r"(?:read|see|more|most|up|you)[-_ ]?(?:next|more|on|read|from|in|popular|stories|articles|also)\b"),
-        1,
-    ),
-    (
-        re.compile(r"tag[-_]?(?:list|cloud)|author[-_]?(?:bio|box|info)|about[-_]?(?:the[-_]?)?author|widget[-_]?area"),
-        0,
-    ),
+_LEADING_AWAY = re.compile(
+    r"(?:read|see|more|most|up|you)[-_ ]?(?:next|more|on|read|from|in|popular|stories|articles|also)\b"
+)
+_BESIDE = re.compile(
+    r"tag[-_]?(?:list|cloud)|author[-_]?(?:bio|box|info)|about[-_]?(?:the[-_]?)?author|widget[-_]?area"
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # In characters: names beyond are those of styles.
@@ -161,7 +157,9 @@ def _named(name: str) -> str:
         if reason := _WORDS.get(word.lower(), ""):
             return reason
     lower = name.lower()
-    return next((("aside", "links to other pages")[links] for phrase, links in _PHRASES if phrase.search(lower)), "")
+    if _LEADING_AWAY.search(lower):
+        return "links to other pages"
+    return "aside" if _BESIDE.search(lower) else ""
 
 
 def _is_slug(id: str, node: Node) -> bool:

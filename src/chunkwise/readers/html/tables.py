@@ -44,12 +44,22 @@ def is_layout(table: Node) -> bool:
     if attribute(table, "role") in ("presentation", "none"):
         return True
     rows = _rows(table)
+    if _is_note(rows):
+        return True
     if table.css_first("caption,thead,th") is not None and any(next(children(row, "th"), None) for row, _ in rows):
         return False
     cells = [list(children(row, "td", "th")) for row, _ in rows]
     if max(map(len, cells), default=0) < 2 or table.css_first(_PAGE_PARTS) is not None:
         return True
     return any(sum(1 for _ in children(cell, "p")) >= _PARAGRAPHS for row in cells for cell in row)
+
+
+def _is_note(rows: list[tuple[Node, str]]) -> bool:
+    """Tell whether an image beside all rows is the first cell: the sign of a note, as some documentation has it."""
+    first = next(children(rows[0][0], "td", "th"), None) if len(rows) > 1 else None
+    if first is None or first.css_first("img") is None or first.text().strip():
+        return False
+    return _spanned(attribute(first, "rowspan"), len(rows)) == len(rows)
 
 
 def grid(table: Node, left_out: Container[int], link: Callable[[Node], str]) -> Grid:

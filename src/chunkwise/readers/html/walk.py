@@ -19,8 +19,6 @@ from chunkwise.readers.writer import Writer
 _MOST_LINKS = 2000
 # In characters: a heading that is longer is a paragraph in large letters.
 _LONGEST_TITLE = 200
-# Signs by which a heading links to itself.
-_PERMALINKS = frozenset(["¶", "#", "§", "🔗", "∞"])
 # Tables that lay out a page are looked into for tables inside them; so deep in them, each is a table of data.
 _MOST_LAYOUTS = 20
 # What stands for an image, where a program made it of the file's name.
@@ -89,7 +87,7 @@ class Walk:
 
     def _write_inline(self, text: str) -> None:
         self._inline.add(text)
-        self._inked = self._inked or not text.isspace()
+        self._inked = self._inked or bool(text.strip())
 
     def _end_line(self) -> None:
         """Write the line that was gathered as what it is where it stands."""
