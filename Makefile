@@ -34,7 +34,7 @@ bench: $(BENCH)/.ready
 
 $(BENCH)/.ready: pyproject.toml bench/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[search,fast,code]' -r bench/requirements.txt
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[search,fast,code,documents]' -r bench/requirements.txt
 	@touch $@
 
 clean:

@@ -23,10 +23,12 @@ import cost
 import growth
 import hostile
 import peers
+import reading
 import retrieval
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 PARTS = {
+    "reading": reading.page,
     "cost": cost.page,
     "growth": growth.page,
     "hostile": hostile.page,

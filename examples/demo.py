@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise import Hit, Index, Span
+from chunkwise.cli.files import tell_skips
 from chunkwise.cli.search import print_hits
-from chunkwise.cli.terminal import console, progress, tell_skips
+from chunkwise.cli.terminal import console, progress
 from chunkwise.core.spans import gaps
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
         RecipeError,
         StoreError,
     )
-    from chunkwise.core.types import Block, Chunk, Document, Hit, Query, Source, Span
+    from chunkwise.core.types import Block, Chunk, Document, Hit, Limits, Query, Source, Span
     from chunkwise.health import check
     from chunkwise.pipeline import Index, chunk, parse, stream
-    from chunkwise.readers.read import read, read_folder, read_text
+    from chunkwise.readers.batch import read_folder
+    from chunkwise.readers.read import Reading, Skip, read, read_text
     from chunkwise.text.tokens import custom_tokenizer, tokenizer
 
 __version__ = "0.1.0"
@@ -31,10 +32,13 @@ _PLACES = {
     "EncodeError": "core.errors",
     "Hit": "core.types",
     "Index": "pipeline",
+    "Limits": "core.types",
     "MissingExtraError": "core.errors",
     "Query": "core.types",
     "ReadError": "core.errors",
+    "Reading": "readers.read",
     "RecipeError": "core.errors",
+    "Skip": "readers.read",
     "Source": "core.types",
     "Span": "core.types",
     "StoreError": "core.errors",
@@ -43,7 +47,7 @@ _PLACES = {
     "custom_tokenizer": "text.tokens",
     "parse": "pipeline",
     "read": "readers.read",
-    "read_folder": "readers.read",
+    "read_folder": "readers.batch",
     "read_text": "readers.read",
     "stream": "pipeline",
     "tokenizer": "text.tokens",
@@ -57,10 +61,13 @@ __all__ = [
     "EncodeError",
     "Hit",
     "Index",
+    "Limits",
     "MissingExtraError",
     "Query",
     "ReadError",
+    "Reading",
     "RecipeError",
+    "Skip",
     "Source",
     "Span",
     "StoreError",

@@ -18,7 +18,8 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever,
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed import takes
-from chunkwise.readers.read import Skip, doubts, find_files, read_files
+from chunkwise.readers.batch import OnError, read_files
+from chunkwise.readers.read import DEFAULT_READING, NOTES, Reading, Skip, doubts, find_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
@@ -147,6 +148,8 @@ class Index:
         *paths: str | os.PathLike[str],
         recipe: str | Chunker | None = None,
         globs: Sequence[str] = (),
+        reading: Reading = DEFAULT_READING,
+        on_error: OnError = "skip",
         progress: Progress | None = None,
     ) -> Added:
         """Bring the index up to date with files and folders.
@@ -160,7 +163,7 @@ class Index:
         found = [file for _, group in files for file in group]
         cut, notes = self._chunker(recipe)
         update = _Update(self._store.documents(), cut, self.encoder)
-        for i, result in enumerate(read_files(found), 1):
+        for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
             if update.n_waiting >= _GROUP or i == len(found):
                 self._write(update, cut)
@@ -296,7 +299,8 @@ class _Update:
         for document, fingerprint, chunks in self._waiting:
             own = vectors[start : start + len(chunks)]
             start += len(chunks)
-            meta = {"media_type": document.media_type, **document.meta}
+            told = {name: value for name, value in document.meta.items() if name not in NOTES}
+            meta = {"media_type": document.media_type, **told}
             entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta))
             self._added.append(document.id)
         self._n_chunks += len(texts)

@@ -1,11 +1,12 @@
-"""The laws of a chunker, for the tests of whoever writes one.
+"""The laws of a chunker and of a reader, for the tests of whoever writes one.
 
 Each law is a sentence that holds for every document. `examine` names every place where one does not;
-`check_chunker` raises AssertionError for the first.
+`check_chunker` and `check_reader` raise AssertionError for the first.
 """
 
 from __future__ import annotations
 
+import json
 import pickle
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,14 +14,22 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice, pairwise
 
-from chunkwise.core.protocols import Chunker
+from chunkwise.core.protocols import Chunker, Reader
 from chunkwise.core.spans import contains, gaps, overlaps
-from chunkwise.core.types import Chunk, Document, Span
+from chunkwise.core.types import Chunk, Document, Source, Span
 from chunkwise.pipeline import parse
 from chunkwise.text import graphemes
 from chunkwise.text.words import line_spans
 
-__all__ = ["Violation", "check_chunker", "check_locality", "check_within", "examine", "examine_value"]
+__all__ = [
+    "Violation",
+    "check_chunker",
+    "check_locality",
+    "check_reader",
+    "check_within",
+    "examine",
+    "examine_value",
+]
 
 # A hierarchy has no more levels; a chunker that yields more chunks a character does not go forward.
 _MOST_LEVELS = 8
@@ -106,6 +115,33 @@ def check_locality(chunker: Chunker, document: Document, addition: str) -> None:
     old = [chunk.id for chunk in chunker(document) if chunk.end < settled]
     new = [chunk.id for chunk in chunker(longer) if chunk.end < settled]
     assert old == new, "L11: an edit at the end changed the first chunks"
+
+
+def check_reader(reader: Reader, source: Source) -> Document:
+    """Check what every reader promises of its documents, and return that of `source`.
+
+    Blocks name slices of the text, are in order, and nest, pages apart; rows and headers are in tables, headings have
+    titles; metadata is what JSON can hold; a second reading gives the same.
+    Raises: AssertionError; ReadError if the source can't be read.
+    """
+    document = reader(source)
+    assert document.id == source.id, f"the document is called {document.id}, not {source.id}"
+    assert reader(source) == document, "a second reading differs"
+    assert json.loads(json.dumps(document.meta)) == document.meta, "metadata that JSON would change"
+    starts = [block.span.start for block in document.blocks]
+    assert starts == sorted(starts), "the blocks are not in order"
+    for index, block in enumerate(document.blocks):
+        place = f"{block.kind} at {block.span}"
+        assert 0 <= block.span.start < block.span.end <= len(document.text), f"{place} is outside the text, or empty"
+        assert -1 <= block.parent < index, f"{place} comes before the block around it"
+        around = document.blocks[block.parent] if block.parent >= 0 else None
+        assert around is None or contains(around.span, block.span), f"{place} reaches out of the {around}"
+        if block.kind in ("row", "header"):
+            assert around is not None, f"{place} is in no table"
+            assert around.kind == "table", f"{place} is in a {around.kind}, not in a table"
+        assert block.kind != "heading" or block.level >= 1, f"{place} has no level"
+        assert block.kind != "page" or block.parent < 0, f"{place} is in another block"
+    return document
 
 
 def _violations(chunker: Chunker, document: Document, before: Document, chunks: Sequence[Chunk]) -> Iterator[Violation]:

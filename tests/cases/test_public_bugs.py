@@ -22,7 +22,8 @@ from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Document
 from chunkwise.pipeline import Index, chunk, chunker
-from chunkwise.readers.read import Skip, read_folder, read_text
+from chunkwise.readers.batch import read_folder
+from chunkwise.readers.read import Skip, read_text
 from chunkwise.testing import check_chunker
 from chunkwise.text.tokens import tokenizer
 from laws.strategies import written

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.core.recipes import STRATEGIES
+from chunkwise.readers import READERS
 from chunkwise.testing import check_chunker
 from laws.strategies import PIPES, documents, written
 from scripts import script
@@ -84,6 +85,22 @@ def test_the_command_line_takes_the_strategy_of_the_page(questions: Path) -> Non
     chunks = [json.loads(line) for line in out("chunk", "faq.txt", "-r", "questions(size=12)").splitlines()]
     assert [chunk["text"].partition("\n")[0] for chunk in chunks] == ["Is it safe?", "Is it old?"]
     assert json.loads(out("check", "faq.txt", "-r", "questions(size=12)", "--json"))["laws"] == {}
+
+
+def test_the_reader_of_the_page_keeps_its_promises_and_the_command_line_takes_it(tmp_path: Path) -> None:
+    reader, test = fences(ROOT / "docs" / "write-a-reader.md", "python")
+    (tmp_path / "subtitles.py").write_text(reader, "utf-8")
+    cues = "1\n00:00:01,000 --> 00:00:02,000\nOpen\nthe valve.\n\n2\n00:00:03,000 --> 00:00:04,000\nWait.\n"
+    (tmp_path / "talk.srt").write_text(cues, "utf-8")
+    try:
+        exec(f"{reader}\n{test}", {"__name__": "subtitles"})
+    finally:
+        READERS.pop(".srt", None)
+    command = ["--load", "subtitles.py", "read", ".", "--glob", "*.srt"]
+    done = subprocess.run(
+        [sys.executable, "-m", "chunkwise", *command], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert "Open the valve.\n\nWait." in done.stdout
 
 
 def test_every_command_that_the_readme_shows_is_known() -> None:

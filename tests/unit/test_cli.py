@@ -117,7 +117,7 @@ def test_what_can_not_be_cut_as_it_comes_is_read_whole(tmp_path: Path) -> None:
     [
         ([], b"one\ntwo \xff", "stdin, line 2: byte 0xff at 8 is no UTF-8; convert"),
         ([], b"\xef\xbb\xbfone \xc3", "stdin, line 1: byte 0xc3 at 7 is no UTF-8"),
-        (["--format", "pdf"], b"one", "no reader for the format 'pdf'; known: "),
+        (["--format", "rtf"], b"one", "no reader for the format 'rtf'; known: "),
         (["notes.md"], b"one", "given alone"),
     ],
 )
@@ -315,3 +315,44 @@ def test_the_public_names_are_a_list_that_works() -> None:
         assert getattr(chunkwise, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         chunkwise.no_such_name  # noqa: B018
+
+
+def test_read_shows_the_text_and_the_blocks_that_will_be_cut(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("---\ntitle: Pumps\n---\n# Pumps\n\nCheck \x1b[31mweekly.\n")
+    text, said = run("read", str(tmp_path / "a.md"))
+    assert "Check \u241b[31mweekly." in text  # what a document holds does not steer the terminal
+    assert "a.md: text/markdown" in said
+    outlined, _ = run("read", str(tmp_path), "--blocks")
+    assert "title = Pumps" in outlined
+    assert "heading 1 [Pumps] 21-28: # Pumps" in outlined
+    (row,) = (json.loads(line) for line in run("read", str(tmp_path), "--json")[0].splitlines())
+    assert row["blocks"][1]["label"] == "Pumps"
+    assert row["text"][row["blocks"][1]["start"] : row["blocks"][1]["end"]] == "# Pumps"
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("secnds=3", "no limit is called 'secnds'; did you mean seconds?"),
+        ("zzz=3", "there are size, expanded, pages"),
+        ("size=0", "write a number above 0"),
+        ("size", "write a number above 0"),
+        ("size=2GB", ""),
+        ("seconds=0.5", ""),
+    ],
+)
+def test_limits_are_written_as_name_and_amount(tmp_path: Path, limit: str, said: str) -> None:
+    (tmp_path / "a.md").write_text("One.")
+    _, err = run("chunk", str(tmp_path), "--limit", limit, code=2 if said else 0)
+    assert said in err
+
+
+def test_a_file_that_can_not_be_read_is_skipped_or_ends_the_run_as_told(tmp_path: Path) -> None:
+    (tmp_path / "a.docx").write_text("no archive")
+    (tmp_path / "b.md").write_text("One.")
+    out, err = run("chunk", str(tmp_path))
+    assert "skipped a.docx: no DOCX file, whatever its name says" in err
+    assert '"document_id": "b.md"' in out
+    _, err = run("chunk", str(tmp_path), "--on-error", "fail", code=2)
+    assert "error: a.docx: no DOCX file" in err
+    assert "write skip or fail" in run("chunk", str(tmp_path), "--on-error", "ask", code=2)[1]

@@ -11,9 +11,10 @@ from hypothesis import given
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document
 from chunkwise.readers import READERS
+from chunkwise.readers.batch import read_folder
 from chunkwise.readers.decode import decode_pieces
 from chunkwise.readers.markdown import markdown_blocks
-from chunkwise.readers.read import Found, Skip, find_files, read, read_folder, read_text
+from chunkwise.readers.read import Found, Skip, find_files, read, read_text
 from laws.strategies import texts
 
 

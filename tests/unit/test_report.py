@@ -115,7 +115,7 @@ def test_labels_name_tokens_headings_and_pages() -> None:
     made = "".join(page(document, RECIPES[0]).labels)
     assert "Pumps › Seals" in made
     paged = read_text("One.\fTwo.", id="x", media_type="text/plain")
-    assert "page 1" in "".join(page(paged, "structural(size=20)").labels)
+    assert "pages 1-2" in "".join(page(paged, "structural(size=20)").labels)
 
 
 def test_chunks_out_of_the_ordinary_are_drawn_all_the_same() -> None:

@@ -14,6 +14,7 @@ from chunkwise.cli.check import check
 from chunkwise.cli.chunk import chunk
 from chunkwise.cli.doctor import doctor
 from chunkwise.cli.index import index
+from chunkwise.cli.read import read
 from chunkwise.cli.search import search
 from chunkwise.cli.show import show
 from chunkwise.cli.strategies import strategies
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for verb in (chunk, show, check, index, search, strategies, doctor):
+for verb in (chunk, read, show, check, index, search, strategies, doctor):
     app.command()(told(verb))
 
 

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from chunkwise.cli.files import GlobOption, LimitOption, PasswordOption, documents, reading, tell_skips
 from chunkwise.cli.index import EncoderOption
 from chunkwise.cli.terminal import (
-    GlobOption,
     JsonOption,
     PresetOption,
     TokenizerOption,
     chosen,
     console,
-    documents,
+    counted,
     fail,
     one_line,
     progress,
     say,
-    tell_skips,
     wants_json,
     write_json,
 )
@@ -63,6 +62,8 @@ def check(
     encoder: EncoderOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
+    password: PasswordOption = "",
+    limit: LimitOption = None,
 ) -> None:
     """Check the laws on your files, and show the health of the chunks. Exit code 1 if a law is broken."""
     from chunkwise.health import compare
@@ -71,17 +72,19 @@ def check(
     named = [*(recipe or ()), *filter(None, [chosen(None, preset)])]
     cuts = [chunker(one, tokenizer=tokenizer) for one in named or [DEFAULT_RECIPE]]
     with progress("checking") as show:
-        reports = compare(documents(paths, glob or [], show), cuts, encoder=encoder)
+        found = documents(paths, glob or [], show, reading=reading(password, limit))
+        reports = compare(found, cuts, encoder=encoder)
     tell_skips(reports[0].skipped)
     if not reports[0].n_documents:
-        fail(f"no documents in {', '.join(paths)}; chunkwise reads text, Markdown and source code")
+        fail(f"no documents in {', '.join(paths)}; see: chunkwise doctor, for the formats that are read")
     if wants_json(json):
         write_json(map(report_fields, reports))
     else:
         print_reports(reports)
     broken = [finding.name for report in reports for finding in report.laws]
+    n_chunks = sum(report.sizes.n_chunks for report in reports)
     say(
-        f"{_documents(reports)}, {sum(report.sizes.n_chunks for report in reports)} chunks; "
+        f"{counted(reports[0].n_documents, 'document')}, {counted(n_chunks, 'chunk')}; "
         + (f"broken: {', '.join(dict.fromkeys(broken))}" if broken else "every law holds")
     )
     if broken:
@@ -117,7 +120,7 @@ def print_reports(reports: Sequence[Report]) -> None:
 
     screen = console()
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), title_justify="left", show_edge=False)
-    table.add_column(_documents(reports), no_wrap=True)
+    table.add_column(counted(reports[0].n_documents, "document"), no_wrap=True)
     for report in reports:
         table.add_column(Text(one_line(report.recipe)), overflow="fold")
     for label, cells in table_rows(reports):
@@ -157,11 +160,6 @@ def table_rows(reports: Sequence[Report]) -> Iterator[tuple[str, list[Text]]]:
         yield f"Characters left out: {reason}", [Text(f"{count:,}") for count in counts]
     if any(report.cohesion for report in reports):
         yield "Cohesion of sentences **", [Text(_told(report)) for report in reports]
-
-
-def _documents(reports: Sequence[Report]) -> str:
-    n_documents = reports[0].n_documents
-    return f"{n_documents:,} document" + ("s" if n_documents != 1 else "")
 
 
 def _notes(reports: Sequence[Report]) -> Iterator[str]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from chunkwise.cli.files import GlobOption, LimitOption, OnErrorOption, PasswordOption, documents, reading, tell_skips
 from chunkwise.cli.stdin import PLAIN, chunks_of_stdin
 from chunkwise.cli.terminal import (
-    GlobOption,
     JsonOption,
     PresetOption,
     RecipeOption,
@@ -20,12 +20,11 @@ from chunkwise.cli.terminal import (
     chosen,
     chunk_fields,
     console,
-    documents,
+    counted,
     fail,
     one_line,
     progress,
     say,
-    tell_skips,
     wants_json,
     write_json,
     written_aside,
@@ -46,6 +45,9 @@ def chunk(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")] = None,
     glob: GlobOption = None,
     json: JsonOption = False,
+    on_error: OnErrorOption = "skip",
+    password: PasswordOption = "",
+    limit: LimitOption = None,
     id: Annotated[str | None, typer.Option(help="Standard input: the document's id. Default: stdin.")] = None,
     format: Annotated[
         str | None,
@@ -68,7 +70,9 @@ def chunk(
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
-        found = _readable(documents(paths, glob or [], show), skips)
+        found = _readable(
+            documents(paths, glob or [], show, reading=reading(password, limit), on_error=on_error), skips
+        )
         if out is not None:
             with written_aside(out) as stream:
                 write_json(_rows(cut, found, counts), stream)
@@ -78,7 +82,8 @@ def chunk(
             for document in found:
                 _print(document, list(cut(document)), counts)
     tell_skips(skips)
-    say(f"{counts['chunks']} chunks of {counts['documents']} documents by {cut!r}" + (f" in {out}" if out else ""))
+    n_chunks, n_documents = counted(counts["chunks"], "chunk"), counted(counts["documents"], "document")
+    say(f"{n_chunks} of {n_documents} by {cut!r}" + (f" in {out}" if out else ""))
     if skips and not counts["documents"]:
         raise typer.Exit(2)
 
@@ -89,7 +94,7 @@ def _cut_stdin(cut: Chunker, id: str, format: str, out: Path | None) -> None:
         for index, chunk in enumerate(chunks_of_stdin(cut, id=id, format=format)):
             write_json([chunk_fields(chunk, index)], stream)  # and flushed: it may have been waited for
             n_chunks += 1
-    say(f"{n_chunks} chunks of {id} by {cut!r}" + (f" in {out}" if out else ""))
+    say(f"{counted(n_chunks, 'chunk')} of {id} by {cut!r}" + (f" in {out}" if out else ""))
 
 
 def _readable(results: Iterable[Document | Skip], skips: list[Skip]) -> Iterator[Document]:
@@ -117,14 +122,16 @@ def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> N
     counts["documents"] += 1
     counts["chunks"] += len(chunks)
     table = Table(title=one_line(document.id), title_justify="left", box=None, expand=True)
-    for column in ("#", "tokens", "span"):
+    placed = ("place",) if any(chunk.place for chunk in chunks) else ()
+    for column in ("#", "tokens", "span", *placed):
         table.add_column(column)
     table.add_column("under", no_wrap=True, max_width=28)
     table.add_column("text", no_wrap=True, ratio=1)
     for index, chunk in enumerate(chunks):
         under = one_line(chunk.headings[-1]) if chunk.headings else ""
         text = printable(" ".join(chunk.text[:400].split()))
-        cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", under, text)
+        place = (one_line(chunk.place),) if placed else ()
+        cells = (str(index), str(chunk.token_count), f"{chunk.start}-{chunk.end}", *place, under, text)
         table.add_row(*(_plain(cell) for cell in cells))
     console().print(table)
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import typer
 
 from chunkwise import __version__
 from chunkwise.cli.terminal import console
+
+# What reads formats beyond texts: formats, modules, extra.
+_READERS = (
+    ("PDF", ("pypdfium2",), ""),
+    ("HTML", ("selectolax", "trafilatura"), "web"),
+    ("Word, PowerPoint, spreadsheets", ("docx", "pptx", "python_calamine"), "office"),
+    ("ruled tables in PDF", ("pdfplumber",), "pdf-tables"),
+)
 
 
 def doctor() -> None:
@@ -33,6 +42,7 @@ def _checks() -> list[tuple[str, Callable[[], str]]]:
     return [
         ("packages", _packages),
         *((f"tokenizer {name}", lambda name=name: _tokenizer(name)) for name in tokenizers),
+        *((f"reads {formats}", partial(_reader, modules, extra)) for formats, modules, extra in _READERS),
         ("fast byte pairs", _fast),
         ("syntax of code", _syntax),
         ("encoder all-MiniLM-L6-v2", _encoder),
@@ -72,6 +82,17 @@ def _tokenizer(name: str) -> str:
     from chunkwise.text.tokens import tokenizer
 
     return f"'unbelievably' has {tokenizer(name).count('unbelievably')} tokens"
+
+
+def _reader(modules: Sequence[str], extra: str) -> str:
+    from importlib.metadata import packages_distributions
+
+    from chunkwise.core.errors import require
+
+    for module in modules:
+        require(module, extra=extra)
+    names = packages_distributions()
+    return ", ".join(f"{names[module][0]} {_version(names[module][0])}" for module in modules)
 
 
 def _fast() -> str:

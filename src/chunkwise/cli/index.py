@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
+from chunkwise.cli.files import GlobOption, LimitOption, OnErrorOption, PasswordOption, error_mode, reading, tell_skips
 from chunkwise.cli.terminal import (
-    GlobOption,
     JsonOption,
     PresetOption,
     RecipeOption,
     chosen,
+    counted,
     fail,
     progress,
     say,
-    tell_skips,
     write_json,
 )
 
@@ -37,6 +37,9 @@ def index(
     encoder: EncoderOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
+    on_error: OnErrorOption = "skip",
+    password: PasswordOption = "",
+    limit: LimitOption = None,
 ) -> None:
     """Index files for search. Only what is new or changed is embedded."""
     from chunkwise.pipeline import Index
@@ -45,17 +48,25 @@ def index(
         fail("an index in memory is gone when the command ends; name a folder with --index")
     opened = Index(index, encoder=encoder)
     with progress("indexing") as show:
-        result = opened.add(*paths, recipe=chosen(recipe, preset), globs=glob or [], progress=show)
+        result = opened.add(
+            *paths,
+            recipe=chosen(recipe, preset),
+            globs=glob or [],
+            reading=reading(password, limit),
+            on_error=error_mode(on_error),
+            progress=show,
+        )
     for note in result.notes:
         say(f"note: {note}")
     tell_skips(result.skipped)
     for id in result.removed:
         say(f"removed {id}: its file is gone, or holds no text any more")
     if not result.added and not result.unchanged and not result.removed:
-        fail(f"no documents in {', '.join(paths)}; chunkwise reads text, Markdown and source code")
+        fail(f"no documents in {', '.join(paths)}; see: chunkwise doctor, for the formats that are read")
     say(
-        f"{len(result.added)} documents in {result.n_chunks} chunks added, {len(result.unchanged)} unchanged, "
-        f"{len(result.removed)} removed; {index} holds {len(opened)} chunks by {opened.recipe}"
+        f"{counted(len(result.added), 'document')} in {counted(result.n_chunks, 'chunk')} added, "
+        f"{len(result.unchanged)} unchanged, {len(result.removed)} removed; "
+        f"{index} holds {counted(len(opened), 'chunk')} by {opened.recipe}"
     )
     if json:
         write_json([_summary(result.added, result.unchanged, result.removed, result.n_chunks, len(opened))])

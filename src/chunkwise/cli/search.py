@@ -75,9 +75,8 @@ def print_hits(hits: Sequence[Hit]) -> None:
     screen = console()
     for hit in hits:
         chunk = hit.chunk
-        pages = f", page {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
         spans = "+".join(f"{start}-{end}" for start, end in chunk.spans)
-        place = f"{one_line(chunk.document_id)}:{spans}{pages}"
+        place = f"{one_line(chunk.document_id)}:{spans}" + (f", {one_line(chunk.place)}" if chunk.place else "")
         under = one_line(" > ".join(chunk.headings))
         head = Text.assemble(
             (f"{hit.rank}. ", "bold"),

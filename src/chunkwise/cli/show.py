@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chunkwise.cli.files import LimitOption, PasswordOption, reading
 from chunkwise.cli.terminal import (
     PresetOption,
     RecipeOption,
     TokenizerOption,
     chosen,
     console,
+    counted,
     fail,
     one_line,
     say,
@@ -42,6 +44,8 @@ def show(
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page for the browser to this file instead.", metavar="OUT")
     ] = None,
+    password: PasswordOption = "",
+    limit: LimitOption = None,
 ) -> None:
     """Show a document's chunks in colour."""
     from chunkwise.evaluate.intrinsic import sizes
@@ -51,7 +55,7 @@ def show(
     if path.is_dir():
         fail(f"{path} is a folder; name a file in it, or run: chunkwise chunk {path}")
     cut = chunker(chosen(recipe, preset) or DEFAULT_RECIPE, tokenizer=tokenizer)
-    document = read(path)
+    document = read(path, reading=reading(password, limit))
     for doubt in doubts(document):
         say(f"note: {doubt}")
     chunks = list(cut(document))
@@ -61,7 +65,7 @@ def show(
         console().print(coloured(document, chunks), soft_wrap=True)
     least, _, median, _, most = sizes([chunk.token_count for chunk in chunks], cut.budget.size).quartiles
     written = f", in {html}" if html is not None else ""
-    say(f"{len(chunks)} chunks by {cut!r}; tokens: least {least}, median {median}, most {most}{written}")
+    say(f"{counted(len(chunks), 'chunk')} by {cut!r}; tokens: least {least}, median {median}, most {most}{written}")
 
 
 def _write(out: Path, path: Path, document: Document, chunks: Sequence[Chunk], cut: Chunker) -> None:
@@ -99,6 +103,6 @@ def _append(text: Text, piece: str, style: str) -> None:
 
 
 def _label(chunk: Chunk, index: int) -> str:
-    pages = f", page {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
+    place = f", {one_line(chunk.place)}" if chunk.place else ""
     under = one_line(" > ".join(chunk.headings))
-    return f"[{index}] {chunk.token_count} tokens, {chunk.start}-{chunk.end}{pages}  {under}".rstrip()
+    return f"[{index}] {chunk.token_count} tokens, {chunk.start}-{chunk.end}{place}  {under}".rstrip()

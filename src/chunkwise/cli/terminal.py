@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
@@ -21,9 +21,7 @@ from chunkwise.text.unicode import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from chunkwise.core.types import Chunk, Document
-    from chunkwise.pipeline import Progress
-    from chunkwise.readers.read import Skip
+    from chunkwise.core.types import Chunk
 
 P = ParamSpec("P")
 
@@ -38,13 +36,7 @@ TokenizerOption = Annotated[
     str | None,
     typer.Option("--tokenizer", "-t", help="What to count with where the recipe does not say: a name or a path."),
 ]
-GlobOption = Annotated[
-    list[str] | None, typer.Option("--glob", "-g", help="Take only files that match, e.g. '*.md'. May be given again.")
-]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON lines, also to a terminal.")]
-
-# The most skipped files that are named one by one.
-_MOST_SKIPS = 20
 
 
 def told(verb: Callable[P, None]) -> Callable[P, None]:
@@ -77,6 +69,11 @@ def fail(message: str) -> NoReturn:
 def say(message: str) -> None:
     """Write a message to stderr."""
     sys.stderr.write(f"{one_line(message)}\n")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which it puts in the plural."""
+    return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
 def wants_json(json_option: bool) -> bool:
@@ -158,29 +155,6 @@ def chunk_fields(chunk: Chunk, index: int) -> dict[str, Any]:
 def one_line(text: str) -> str:
     """Return a name or a message that can't pass for two: line breaks and tabs are made visible, too."""
     return printable(text).replace("\n", "\u240a").replace("\t", "\u2409")
-
-
-def documents(paths: Sequence[str], globs: Sequence[str], show: Progress | None) -> Iterator[Document | Skip]:
-    """Read files and folders, telling how far it is and what is doubtful. A missing path is told at once."""
-    from chunkwise.readers.read import Skip, doubts, find_files, read_files
-
-    files = [file for path in paths for file in find_files(path, globs=globs)]
-    for done, result in enumerate(read_files(files), 1):
-        if show is not None:
-            show(done, len(files), result.id)
-        for doubt in () if isinstance(result, Skip) else doubts(result):
-            say(f"note: {doubt}")
-        yield result
-
-
-def tell_skips(skips: Iterable[Skip]) -> None:
-    """List the files that were passed over, with reasons."""
-    told_of = list(skips)
-    for skip in told_of[:_MOST_SKIPS]:
-        # A read error names the file already.
-        say(f"skipped {skip.reason}" if skip.reason.startswith(skip.id) else f"skipped {skip.id}: {skip.reason}")
-    if len(told_of) > _MOST_SKIPS:
-        say(f"skipped {len(told_of) - _MOST_SKIPS} more")
 
 
 @contextmanager

@@ -65,6 +65,9 @@ class Limits:
     memory: int = 1 << 30
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What a reader reads: bytes, the id that the document will have, and where they came from.
@@ -78,7 +81,7 @@ class Source:
     media_type: str = "text/plain"
     encoding: str = ""
     password: str = field(default="", repr=False)
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,15 @@ class Chunk:
         """The body without what an overlap repeats of the text before it."""
         repeated = self.meta.get("overlap", 0)
         return Span(self.body.start + (repeated if isinstance(repeated, int) else 0), self.body.end)
+
+    @property
+    def place(self) -> str:
+        """Where in its document it stands, for a person: its pages, or its cells of a sheet; empty for other texts."""
+        cells = self.meta.get("cells")
+        if isinstance(cells, str):
+            return cells
+        first, last = (self.pages[0], self.pages[-1]) if self.pages else (0, 0)
+        return "" if not self.pages else f"page {first}" if first == last else f"pages {first}-{last}"
 
     @property
     def embed_text(self) -> str:

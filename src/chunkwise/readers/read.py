@@ -1,22 +1,27 @@
-"""Find and read files: one path, or whole folders with a list of what was skipped and why."""
+"""Find files, and read one of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
-from chunkwise.core.errors import ReadError
-from chunkwise.core.types import Document, Source
-from chunkwise.readers import READERS, TEXT
+from chunkwise.core.errors import ChunkwiseError, ReadError
+from chunkwise.core.types import DEFAULT_LIMITS, Document, Limits, Source
+from chunkwise.readers import READERS, TEXT, Format
+from chunkwise.readers.detect import HEAD, format_of
 
 # Folders that hold no documents of the user's own.
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "venv", "site-packages"}
 
 # What a folder holds that is an index: see stores/lance.py.
 _INDEX_FOLDER = "chunks.lance"
+
+
+# What a document's meta tells of how it was read; what else is in it is about the document.
+NOTES = frozenset({"left_out", "links", "removed", "warnings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +34,40 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file that was not read, or could not be used, and why; `location` is its path, if it has one."""
+    """A file that was not read, or could not be used, and why; `location` is its path, if it has one.
+
+    `failed` tells one that was to be read and could not be from one that was passed over.
+    """
 
     id: str
     reason: str
     location: str = ""
+    failed: bool = False
 
 
-def read(path: str | os.PathLike[str], *, id: str | None = None) -> Document:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are read. `password` opens those that are encrypted."""
+
+    limits: Limits = DEFAULT_LIMITS
+    password: str = field(default="", repr=False)
+
+
+DEFAULT_READING = Reading()
+
+
+def read(path: str | os.PathLike[str], *, id: str | None = None, reading: Reading = DEFAULT_READING) -> Document:
     """Read one file as a document. Its id is its name unless given.
 
-    Raises: ReadError if it is missing, unreadable, binary, or of an unknown format.
+    It is read in this process: limits of time and memory bind only what `read_folder` reads.
+    Raises: ReadError if it is missing, unreadable, encrypted, of an unknown format, or over its limits;
+    MissingExtraError if what reads its format is not installed.
     """
     location = _existing(path)
     if location.is_dir():
         raise ReadError(f"{path} is a folder; use read_folder({str(path)!r}), or name a file in it")
-    return read_found(Found(location, id or location.name))
+    found = Found(location, id or location.name)
+    return _read(found, reading, find_format(found))
 
 
 def read_text(text: str, *, id: str = "text", media_type: str = "text/markdown") -> Document:
@@ -52,32 +75,52 @@ def read_text(text: str, *, id: str = "text", media_type: str = "text/markdown")
 
     Unlike `Document.from_text` it finds the blocks of Markdown and code. The text stays as it is.
     """
-    for known in READERS.values():
-        if known.media_type == media_type:
-            content = text.encode("utf-8", "surrogatepass")
-            return known.reader(Source(id, content, "", media_type, encoding="utf-8"))
-    known_types = sorted({known.media_type for known in READERS.values()})
-    raise ReadError(f"no reader for media type {media_type!r}; known: {', '.join(known_types)}")
+    known = {format.media_type: format for format in READERS.values() if format.media_type.startswith("text/")}
+    if media_type not in known:
+        raise ReadError(f"no reader of text for media type {media_type!r}; known: {', '.join(sorted(known))}")
+    content = text.encode("utf-8", "surrogatepass")
+    return known[media_type].reader(Source(id, content, "", media_type, encoding="utf-8"))
 
 
-def read_found(found: Found) -> Document:
-    """Read a file that was found.
+def find_format(found: Found) -> Format:
+    """Return the format of a file, by its name and how it begins.
 
     Raises: ReadError.
     """
-    format = READERS.get(found.path.suffix.lower(), TEXT)
     try:
         if found.path.exists() and not found.path.is_file():
             raise ReadError(f"{found.path}: not a file; a pipe or a device can't be read")
-        content = found.path.read_bytes()
+        with found.path.open("rb") as file:
+            head = file.read(HEAD)
     except FileNotFoundError as err:
         raise ReadError(f"{found.path}: no such file") from err
     except (OSError, ValueError) as err:  # a NUL in the path is a ValueError
         raise ReadError(f"{found.path}: can't be read: {getattr(err, 'strerror', None) or err}") from err
-    suffix = found.path.suffix.lower()
-    if suffix and suffix not in READERS and not _is_utf8(content):
-        raise ReadError(f"{found.id}: no reader for {suffix} files; convert it to text or Markdown")
-    return format.reader(Source(found.id, content, str(found.path.resolve()), format.media_type))
+    return format_of(found.path, head, id=found.id)
+
+
+def _read(found: Found, reading: Reading, format: Format) -> Document:
+    content = _content(found, reading.limits, format)
+    location = str(found.path.resolve())
+    source = Source(found.id, content, location, format.media_type, password=reading.password, limits=reading.limits)
+    return format.reader(source)
+
+
+def attempt(found: Found, reading: Reading, format: Format | None = None) -> Document | Skip:
+    """Read a file, or say why it could not be read: one of a batch must not end the others."""
+    location = str(found.path.resolve())
+    try:
+        document = _read(found, reading, format or find_format(found))
+    except ChunkwiseError as err:
+        reason = str(err) if str(err).startswith(found.id) else f"{found.id}: {err}"
+        return Skip(found.id, reason, location, failed=True)
+    except MemoryError:
+        reason = f"{found.id}: took more memory than the limit; if it is to be trusted, raise the limit: memory"
+        return Skip(found.id, reason, location, failed=True)
+    except Exception as err:  # a fault of a reader or its library: told, and the other files are read
+        reason = f"{found.id}: its reader failed, which is a fault of ours ({type(err).__name__}: {err}); report it"
+        return Skip(found.id, reason, location, failed=True)
+    return document if document.text.strip() else Skip(found.id, "empty", document.source)
 
 
 def find_files(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> Iterator[Found | Skip]:
@@ -110,30 +153,31 @@ def find_files(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> It
             yield Skip(id, f"no reader for {file.suffix} files")
 
 
-def read_folder(path: str | os.PathLike[str], *, globs: Sequence[str] = ()) -> Iterator[Document | Skip]:
-    """Read every file that `find_files` finds; one that can't be read is a `Skip` with its reason."""
-    return read_files(find_files(path, globs=globs))
-
-
-def read_files(files: Iterable[Found | Skip]) -> Iterator[Document | Skip]:
-    """Read files one after the other, turning those that can't be read into skips."""
-    for file in files:
-        if isinstance(file, Skip):
-            yield file
-            continue
-        try:
-            document = read_found(file)
-        except ReadError as err:
-            yield Skip(file.id, str(err), str(file.path.resolve()))
-            continue
-        yield document if document.text.strip() else Skip(file.id, "empty", document.source)
-
-
 def doubts(document: Document) -> list[str]:
     """Return what a person should know of how a document was read."""
-    if not document.meta.get("encoding_guessed"):
-        return []
-    return [f"{document.id} is not UTF-8; it was read as {document.meta['encoding']}, which is a guess"]
+    warnings = document.meta.get("warnings")
+    found = [f"{document.id}: {warning}" for warning in warnings] if isinstance(warnings, list) else []
+    if document.meta.get("encoding_guessed"):
+        found.append(f"{document.id} is not UTF-8; it was read as {document.meta['encoding']}, which is a guess")
+    return found
+
+
+def _content(found: Found, limits: Limits, format: Format) -> bytes:
+    """Return the bytes of a file.
+
+    Raises: ReadError.
+    """
+    try:
+        size = found.path.stat().st_size
+        if size > limits.size:
+            raise ReadError(f"{found.id}: {size:,} bytes, over the limit of {limits.size:,}; raise the limit: size")
+        content = found.path.read_bytes()
+    except OSError as err:
+        raise ReadError(f"{found.path}: can't be read: {err.strerror or err}") from err
+    suffix = found.path.suffix.lower()
+    if suffix and suffix not in READERS and format is TEXT and not _is_utf8(content):
+        raise ReadError(f"{found.id}: no reader for {suffix} files; convert it to text or Markdown")
+    return content
 
 
 def _is_utf8(content: bytes) -> bool:

@@ -83,11 +83,11 @@ def _body(document: Document, chunks: Sequence[Chunk], chunker: Chunker) -> Iter
 
 
 def _label(chunk: Chunk, index: int, size: int) -> str:
-    pages = f"<div>page {', '.join(map(str, chunk.pages))}</div>" if chunk.pages else ""
+    place = f"<div>{_safe(chunk.place)}</div>" if chunk.place else ""
     return (
         f'<aside><a href="#c{index}">{index}</a>{chunk.token_count} tokens'
         f'<span class="bar"><i style="width:{_share(chunk, size)}%"></i></span>'
-        f'<div class="path"><bdi>{_path(chunk)}</bdi></div>{pages}</aside>'
+        f'<div class="path"><bdi>{_path(chunk)}</bdi></div>{place}</aside>'
     )
 
 
