@@ -50,6 +50,7 @@ ARTICLE = f"<p>{RUNNING * 2}</p><p>{RUNNING * 2}</p><p>{RUNNING * 2}</p>"
         ("<pre>\n\n  a\n\tb\n\n</pre>c", "  a\n\tb\n\nc"),
         ("<pre>a<br>b<b>c</b></pre>", "a\nbc\n"),
         ("<h1>A<br>b</h1>", "A b"),
+        ("\ufeff<p>a", "a"),
         ("<p>a</p>\0<p>b\0c</p>" + "d" * 200, "a\n\nbc\n\n" + "d" * 200),
         ("", ""),
         ("<!-- nothing --><script>x</script>", ""),
@@ -94,6 +95,7 @@ def test_items_are_numbered_as_a_browser_numbers_them(html: str, text: str) -> N
         ("<tfoot><tr><td>f<td>g</tfoot><tr><th>a<th>b<tr><td>1<td>2", "a | b\n1 | 2\nf | g\n"),
         ("<tr><td>a<p>b</p>c<td>d<br>e", "a b c | d e\n"),
         ("<tr><td><td>b<tr><td> <td><tr><td>c<td>", "| b\nc |\n"),
+        ("<tr><td>a <ul> <li> b </li> <li>c</ul> d<td>e", "a; b; c d | e\n"),
         ("<tr><td>a<td><input value=x><img alt='a bolt' src=b.png>", "a | a bolt\n"),
     ],
 )

@@ -29,7 +29,6 @@ class Inline:
     """Text that grows until its block ends."""
 
     def __init__(self, url: str = "") -> None:
-        self.n_images = 0
         self._pieces: list[str] = []
         self._length = 0
         self._last = ""  # the character that the text ends with
@@ -51,7 +50,8 @@ class Inline:
         text = collapsed(text)
         if self._parting and text.strip(" "):
             parting, self._parting = self._parting, ""
-            self._append(parting if self._length and self._last != " " else "")
+            self._trim()
+            self._append(parting if self._length else "")
         self._append(text.removeprefix(" ") if self._last in ("", " ", "\n") else text)
 
     def part(self, mark: str) -> None:
@@ -63,9 +63,7 @@ class Inline:
         if self._last == "\n":
             return True
         if self._length:
-            if self._last == " ":
-                self._pieces[-1] = self._pieces[-1][:-1]
-                self._length -= 1
+            self._trim()
             self._append("\n")
         return False
 
@@ -84,6 +82,13 @@ class Inline:
         self.end_link()
         text = "".join(self._pieces).rstrip(" \n")  # it never begins with white space
         return text, [link for link in (_trimmed(link, text) for link in self._links) if link.end > link.start]
+
+    def _trim(self) -> None:
+        """Take back the blank at the end, if there is one."""
+        if self._last == " ":
+            self._pieces[-1] = self._pieces[-1][:-1]
+            self._length -= 1
+            self._last = ""
 
     def _append(self, text: str) -> None:
         if text:

@@ -16,6 +16,7 @@ def read_html(source: Source) -> Document:
     Its metadata holds what the page tells of itself, the links with the spans of their texts, and what was left out.
     """
     text, encoding = decode(source)
+    text = text.removeprefix("\ufeff")
     tree = parse(source, text)
     told = described(tree)
     choice = choose(tree, text)

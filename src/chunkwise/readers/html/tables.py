@@ -46,7 +46,8 @@ def is_layout(table: Node) -> bool:
     rows = _rows(table)
     if _is_note(rows):
         return True
-    if table.css_first("caption,thead,th") is not None and any(next(children(row, "th"), None) for row, _ in rows):
+    headed = any(next(children(row, "th"), None) is not None for row, _ in rows)
+    if headed or next(children(table, "caption", "thead"), None) is not None:
         return False
     cells = [list(children(row, "td", "th")) for row, _ in rows]
     if max(map(len, cells), default=0) < 2 or table.css_first(_PAGE_PARTS) is not None:
