@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cases import reported, test_cleaning_cases, test_pdf_cases
+from cases import pages, reported, test_cleaning_cases, test_pdf_cases
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.spans import contains
@@ -153,6 +153,7 @@ def both(*tests: reported.Test) -> reported.Test:
 
 
 TESTS: dict[str, reported.Test] = {
+    **pages.TESTS,
     "B001": holds(exact, rising),
     "B002": holds(exact, distinct),
     "B004": holds(lambda run: run.joined == run.text and "\ufffd" not in run.joined, exact),
@@ -266,13 +267,6 @@ WAITING: dict[str, tuple[int, str]] = {
     "B023": (6, "about the semantic strategy"),
     "B024": (6, "about the semantic strategy"),
     "B026": (6, "about what the semantic strategy hands to an encoder"),
-    "B079": (5, "the HTML reader"),
-    "B108": (5, "the HTML reader"),
-    "B109": (5, "the HTML reader"),
-    "B110": (5, "the HTML reader"),
-    "B112": (5, "the HTML reader"),
-    "B113": (5, "the HTML reader"),
-    "B115": (5, "the HTML reader and leaving out blobs"),
     "B141": (6, "about the semantic strategy"),
     "B142": (6, "about the semantic strategy"),
     "B143": (6, "about the semantic strategy"),
@@ -290,7 +284,7 @@ def test_a_reported_bug_does_not_happen_here(id: str) -> None:
 def test_every_case_is_tested_or_waits() -> None:
     assert set(reported.load()) == TESTS.keys() | ELSEWHERE | WAITING.keys()
     assert not (TESTS.keys() | ELSEWHERE) & WAITING.keys()
-    assert {issue for issue, _ in WAITING.values()} == {5, 6}
+    assert {issue for issue, _ in WAITING.values()} == {6}
 
 
 @pytest.mark.parametrize("id", [*TESTS, *ELSEWHERE, *WAITING])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cases import reported
+from cases import pages, reported
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk, chunker
@@ -57,6 +57,7 @@ def nothing_but_odd_white_space() -> None:
 
 # Two of our own for each kind of fault: what a mended implementation may still get wrong.
 SIBLINGS: dict[str, Callable[[], None]] = {
+    **pages.SIBLINGS,
     "offsets-a-text-within-another": sibling(
         "\r\n\r\n".join(["ab", "abc", "ab", "b", "abc ab"]), "recursive(size=5)", exact, distinct, covered
     ),

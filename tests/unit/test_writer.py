@@ -61,6 +61,17 @@ def test_a_table_has_a_row_a_line_and_one_header() -> None:
     assert [block.label for block in writer.blocks()] == ["", "A1:B1", "A2:B2", "A3:B3"]
 
 
+def test_what_is_written_says_where_it_starts() -> None:
+    writer = Writer()
+    writer.indent = "  "
+    starts = [writer.write("one\ntwo"), writer.write(" three"), writer.write("")]
+    writer.part(1)
+    starts.append(writer.write("four"))
+    rows = writer.table([["", "a"], ["b", "c"]], n_header=1)
+    assert [writer.text[start:].split("\n")[0] for start in starts] == ["one", " three", "", "four"]
+    assert [writer.text[start:].split("\n")[0] for start in rows] == ["| a", "b | c"]
+
+
 def test_a_table_of_nothing_but_a_header_is_closed() -> None:
     writer = Writer()
     writer.table([["a", "b"], ["c", "d"]], n_header=3)

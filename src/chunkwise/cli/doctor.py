@@ -14,7 +14,7 @@ from chunkwise.cli.terminal import console
 # What reads formats beyond texts: formats, modules, extra.
 _READERS = (
     ("PDF", ("pypdfium2",), ""),
-    ("HTML", ("selectolax", "trafilatura"), "web"),
+    ("HTML", ("selectolax",), "web"),
     ("Word, PowerPoint, spreadsheets", ("lxml", "python_calamine"), "office"),
     ("ruled tables in PDF", ("pdfplumber",), "pdf-tables"),
 )

@@ -30,7 +30,7 @@ class Format:
 
 TEXT = Format("text/plain", ".plain:read_plain")
 _MARKDOWN = Format("text/markdown", ".markdown:read_markdown")
-_HTML = Format("text/html", ".html:read_html", isolated=True)
+_HTML = Format("text/html", ".html.read:read_html", isolated=True)
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 _DOCX = Format(_OPEN_XML + "wordprocessingml.document", ".office.docx:read_docx", isolated=True)
 _PPTX = Format(_OPEN_XML + "presentationml.presentation", ".office.pptx:read_pptx", isolated=True)

@@ -24,6 +24,37 @@ _BOMS = (
 # Enough for the detector to tell encodings apart, little enough to be quick.
 _SAMPLE = 64 * 1024
 
+# In bytes: where a page declares its encoding. Source: HTML Living Standard, 4.2.5.4, which has it in the first 1024;
+# many pages come later with it.
+_HEAD = 4096
+_DECLARED = re.compile(
+    rb"""<(?:meta\b[^<>]{0,200}?\bcharset\s*=|\?xml\b[^<>]{0,100}?\bencoding\s*=)\s*["']?\s*([A-Za-z][\w.:-]{1,30})""",
+    re.IGNORECASE,
+)
+_MARKUP = ("text/html", "application/xhtml+xml", "application/xml", "text/xml")
+# What a declared encoding stands for, as pages use its name. Source: Encoding Standard, 4.2 (names and labels).
+_LABELS = {
+    "ascii": "cp1252",
+    "big5": "big5hkscs",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "shift_jis": "cp932",
+    "tis-620": "cp874",
+    "windows-31j": "cp932",
+    "windows-874": "cp874",
+    "x-gbk": "gb18030",
+    "x-sjis": "cp932",
+}
+# Python's names of encodings that pages are written in. UTF-16 is not among them: whoever can read the declaration
+# does not read UTF-16, and UTF-8 was tried.
+_OF_PAGES = ("big5", "cp", "euc", "gb", "hz", "iso", "koi8", "mac", "ptcp", "shift_jis")
+# Encodings whose text is ASCII by its bytes, so that it is UTF-8, too, and means something else.
+_ESCAPING = ("iso2022", "hz")
+
 # Code pages of DOS for Latin letters: what looks like one of them is hardly ever one today.
 _DOS = {"cp437", "cp720", "cp775", "cp850", "cp852", "cp857", "cp858", "cp860", "cp861", "cp863", "cp865"}
 
@@ -41,7 +72,7 @@ def decode(source: Source) -> tuple[str, Meta]:
     """Return the text and `{"encoding": name}`, with `"encoding_guessed": True` where a detector chose it.
 
     A declared encoding is taken at its word. Else a byte order mark decides and is not part of the
-    text; then strict UTF-8; then a detector.
+    text; then strict UTF-8; then what the head of HTML or XML declares, if all bytes fit; then a detector.
     Raises: ReadError for a binary file, or where no encoding fits.
     """
     content = source.content
@@ -51,10 +82,15 @@ def decode(source: Source) -> tuple[str, Meta]:
         if content.startswith(mark):
             return _strict(source, encoding), {"encoding": encoding}
     _refuse_binary(source)
+    declared = _declared(content[:_HEAD]) if source.media_type in _MARKUP else ""
+    if declared.startswith(_ESCAPING) and (text := _fitting(content, declared)) is not None:
+        return text, {"encoding": declared}
     try:
         return content.decode("utf-8"), {"encoding": "utf-8"}
     except UnicodeDecodeError as err:
         position = err.start
+    if declared and (text := _fitting(content, declared)) is not None:
+        return text, {"encoding": declared}
     guessed = None if _is_nearly_utf8(content) else _detect(content)
     if guessed is None:
         raise ReadError(
@@ -88,6 +124,28 @@ def decode_pieces(pieces: Iterable[bytes], *, id: str) -> Iterator[str]:
             ) from err
         line += text.count("\n")
         yield text
+
+
+def _declared(head: bytes) -> str:
+    """Return Python's name of the encoding that the head of HTML or XML declares, or of the one that it means by it."""
+    match = _DECLARED.search(head)
+    if match is None:
+        return ""
+    label = match[1].decode("ascii").lower()
+    try:
+        name = codecs.lookup(_LABELS.get(label, label)).name
+    except LookupError:
+        return ""
+    name = _LABELS.get(name, name)
+    return name if name.startswith(_OF_PAGES) else ""
+
+
+def _fitting(content: bytes, encoding: str) -> str | None:
+    """Return the text, if every byte fits the encoding."""
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        return None
 
 
 def _is_nearly_utf8(content: bytes) -> bool:

@@ -76,14 +76,19 @@ class Writer:
         """Ask for at least so many line breaks between what is written and what comes next."""
         self._wanted = max(self._wanted, n_breaks)
 
-    def write(self, text: str) -> None:
-        """Write text; each of its lines begins with the indent, which belongs to the blocks that start with it."""
+    def write(self, text: str) -> int:
+        """Write text, and return where its first character stands.
+
+        Each of its lines begins with the indent, which belongs to the blocks that start with it.
+        """
         if not text:
-            return
+            return self._length
         self._begin()
         if self._trailing or not self._length:
-            text = self.indent + text
+            self._append(self.indent)
+        start = self._length
         self._append(text.replace("\n", "\n" + self.indent) if self.indent else text)
+        return start
 
     def write_raw(self, text: str) -> None:
         """Write text as it is, as code has to be."""
@@ -102,11 +107,14 @@ class Writer:
         self.close()
         self.part()
 
-    def table(self, rows: Sequence[Sequence[str]], *, n_header: int = 0, labels: Sequence[str] = ()) -> None:
-        """Write a table, a row a line, its cells parted by ` | `; the first `n_header` rows are its header.
+    def table(self, rows: Sequence[Sequence[str]], *, n_header: int = 0, labels: Sequence[str] = ()) -> list[int]:
+        """Write a table, a row a line, its cells parted by ` | `, and return where each row starts.
+
+        The first `n_header` rows are its header.
 
         `labels` are those of all rows, if they have any. White space in a cell becomes a blank.
         """
+        starts = []
         self.part()
         self.open("table")
         for index, cells in enumerate(rows):
@@ -116,13 +124,16 @@ class Writer:
             else:
                 self.open("row", label=labels[index] if labels else "")
             self.part(1)
-            self.write_raw(" | ".join(" ".join(cell.split()) for cell in cells).strip() or "|")
+            row = " | ".join(" ".join(cell.split()) for cell in cells).strip() or "|"
+            self.write_raw(row)
+            starts.append(self._length - len(row))
             if index >= n_header - 1:
                 self.close()
         if len(rows) < n_header:
             self.close()
         self.close()
         self.part()
+        return starts
 
     def begin_page(self, number: int, *, label: str = "") -> None:
         """Begin a page where the next text is written, and end the one before there."""
@@ -158,6 +169,8 @@ class Writer:
                 block.start = self._length
 
     def _append(self, text: str) -> None:
+        if not text:
+            return
         self._pieces.append(text)
         self._length += len(text)
         bare = len(text.rstrip("\n"))

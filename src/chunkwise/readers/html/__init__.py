@@ -1,0 +1,1 @@
+"""Read web pages: which part is the content, and what it is made of."""
