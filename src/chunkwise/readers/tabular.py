@@ -17,7 +17,7 @@ _SAMPLE, _RECORDS = 1 << 16, 100
 _PREAMBLE = 20
 # What share of the records must have as many cells: else commas are in the words of a table of one column.
 _SHARE = 0.5
-_NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%)]?")
+NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%)]?")
 
 
 def read_table(source: Source) -> Document:
@@ -74,4 +74,4 @@ def _sampled(sample: str, delimiter: str) -> list[Span]:
 def _is_header(titles: list[str]) -> bool:
     bare = [title.strip('\ufeff \t\r\n"') for title in titles]
     named = bare[1:] if len(bare) > 2 and not bare[0] else bare  # a column of row numbers often has no title
-    return all(named) and not any(map(_NUMBER.fullmatch, named)) and len(set(bare)) == len(bare)
+    return all(named) and not any(map(NUMBER.fullmatch, named)) and len(set(bare)) == len(bare)
