@@ -19,12 +19,14 @@ from chunkwise.readers.sheets import read_sheets
 from unit.workbooks import Cell, archive, changed, fill, ods_cell, ods_of, ods_row, xls_of, xlsx, xlsx_of
 
 ORDERS: list[list[Cell]] = [["id", "item", "price"], [1, "pump", 9.5], [2, "valve", 12]]
+LOG: list[list[Cell]] = [["id", "note"]]
+LOG += [[i, "checked and found in order"] for i in range(40)]
 SHEET = "xl/worksheets/sheet1.xml"
 ENCRYPTED_ODS = changed(ods_of({"a": ods_row(ods_cell(1))}), "META-INF/manifest.xml", "<", "<encryption-data")
 
 
 def sheets(content: bytes, **limits: int) -> Document:
-    return read_sheets(Source("book", content, limits=Limits(**limits)))  # type: ignore[arg-type]
+    return read_sheets(Source("book", content, limits=Limits(**limits)))
 
 
 def found(document: Document, *kinds: str) -> list[tuple[str, str, str]]:
@@ -227,11 +229,9 @@ def test_an_empty_workbook_is_an_empty_text() -> None:
 
 
 def test_a_chunk_says_which_cells_it_holds() -> None:
-    rows: list[list[Cell]] = [["id", "note"], *[[i, "checked and found in order"] for i in range(40)]]
-
     def write(workbook: xlsxwriter.Workbook) -> None:
-        fill(workbook.add_worksheet("Bob's log"), rows)
-        fill(workbook.add_worksheet("R1C1"), rows[:2])
+        fill(workbook.add_worksheet("Bob's log"), LOG)
+        fill(workbook.add_worksheet("R1C1"), LOG[:2])
 
     chunks = chunk(sheets(xlsx(write)), "rows(size=60) | overlap(tokens=9) | context()", tokenizer="words")
     cells = [found.meta["cells"] for found in chunks]
@@ -244,8 +244,7 @@ def test_a_chunk_says_which_cells_it_holds() -> None:
 
 @pytest.mark.parametrize("recipe", ["rows(size=40)", "structural(size=40)", "auto(size=40)", "recursive(size=40)"])
 def test_every_strategy_keeps_the_header_or_the_cells(recipe: str) -> None:
-    rows: list[list[Cell]] = [["id", "note"], *[[i, "checked and found in order"] for i in range(40)]]
-    chunks = chunk(sheets(xlsx_of(rows, sheet="Log")), recipe)
+    chunks = chunk(sheets(xlsx_of(LOG, sheet="Log")), recipe)
     assert len(chunks) > 5
     assert all(str(found.meta["cells"]).startswith("Log!A") for found in chunks)
     if not recipe.startswith("recursive"):
@@ -273,7 +272,10 @@ def test_only_sheets_have_cells(tmp_path: Path) -> None:
         (ENCRYPTED_ODS, "an encrypted workbook"),
         (xlsx_of([["a"], *[[]] * 1_048_574, [None] * 300 + ["z"]]), "315,621,376 cells up to KO1048576"),
         (ods_of({"a": ods_row(ods_cell(1, repeated=16384), repeated=100_000)}), "cells up to XFD100000"),
-        (changed(xlsx_of(ORDERS), SHEET, "<worksheet", "<!DOCTYPE x [<!ENTITY a 'b'>]><worksheet"), "declares entities"),
+        (
+            changed(xlsx_of(ORDERS), SHEET, "<worksheet", "<!DOCTYPE x [<!ENTITY a 'b'>]><worksheet"),
+            "declares entities",
+        ),
         (changed(xlsx_of(ORDERS), SHEET, "</row>", "</now>"), "sheet1.xml is damaged"),
     ],
 )

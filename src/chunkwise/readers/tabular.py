@@ -12,7 +12,7 @@ from chunkwise.text.records import cells, record_starts
 
 _DELIMITERS = ",;\t|"
 # How much of a table is looked at to find its delimiter: characters, and records.
-_SAMPLE, _RECORDS = 1 << 16, 100
+SAMPLE, _RECORDS = 1 << 16, 100
 # How many records may stand before the first that has as many cells as most: a title, a date, a note.
 _PREAMBLE = 20
 # What share of the records must have as many cells: else commas are in the words of a table of one column.
@@ -26,14 +26,18 @@ def read_table(source: Source) -> Document:
     The first record is a header where its cells are no numbers, not empty but for the first, and all different.
     """
     text, meta = decode(source)
-    blocks = _blocks(text, "\t" if source.media_type == "text/tab-separated-values" else ",")
-    return Document(source.id, text, blocks, source.media_type, source.location, meta)
+    return Document(source.id, text, table_blocks(text, source.media_type), source.media_type, source.location, meta)
 
 
-def _blocks(text: str, usual: str) -> tuple[Block, ...]:
-    if not text.strip():
-        return ()
+def table_blocks(text: str, media_type: str) -> tuple[Block, ...]:
+    """Return the blocks of delimited text: the table, and its header if it has one; none of a text that is blank.
+
+    Only the first `SAMPLE` characters decide where they start, and whether there is more.
+    """
     sample = _whole_records(text)
+    if not sample or sample.isspace():
+        return ()
+    usual = "\t" if media_type == "text/tab-separated-values" else ","
     delimiter, width = _delimiter(sample, usual)
     records = _sampled(sample, delimiter)
     start = next((r.start for r in records[:_PREAMBLE] if len(cells(text, r, delimiter)) >= width), records[0].start)
@@ -46,10 +50,10 @@ def _blocks(text: str, usual: str) -> tuple[Block, ...]:
 
 def _whole_records(text: str) -> str:
     """Return the beginning of a text, up to a line break where there is one."""
-    if len(text) <= _SAMPLE:
+    if len(text) <= SAMPLE:
         return text
-    end = max(text.rfind("\n", 0, _SAMPLE), text.rfind("\r", 0, _SAMPLE)) + 1
-    return text[: end or _SAMPLE]
+    end = max(text.rfind("\n", 0, SAMPLE), text.rfind("\r", 0, SAMPLE)) + 1
+    return text[: end or SAMPLE]
 
 
 def _delimiter(sample: str, usual: str) -> tuple[str, int]:
