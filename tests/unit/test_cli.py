@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from chunkwise.cli.large import LARGE, chunks_of_file, is_large_table
 from chunkwise.cli.show import coloured
 from chunkwise.core.types import Document
-from chunkwise.pipeline import chunk
+from chunkwise.pipeline import chunk, chunker
 from chunkwise.presets import PRESETS
-from chunkwise.readers.read import read_text
+from chunkwise.readers.read import Found, find_files, read, read_text
 from chunkwise.text.unicode import printable
 
 FIELDS = ["id", "document_id", "index", "start", "end", "spans", "text", "context"]
@@ -356,3 +357,56 @@ def test_a_file_that_can_not_be_read_is_skipped_or_ends_the_run_as_told(tmp_path
     _, err = run("chunk", str(tmp_path), "--on-error", "fail", code=2)
     assert "error: a.docx: no DOCX file" in err
     assert "write skip or fail" in run("chunk", str(tmp_path), "--on-error", "ask", code=2)[1]
+
+
+def large_table(n_bytes: int) -> bytes:
+    rows = (f'{number},"valve, no. {number % 7}",checked by Ann\n' for number in range(n_bytes // 36))
+    return b"id,item,note\n" + "".join(rows).encode()
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_large_table_is_cut_as_it_is_read_with_the_chunks_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: bytes
+) -> None:
+    (tmp_path / "a.md").write_text("# One\n\nText.")
+    (tmp_path / "b.csv").write_bytes(mark + large_table(300_000))
+    (tmp_path / "c.csv").write_bytes(large_table(2000) + "1,\u00e9,x\n".encode("cp1252"))
+    (tmp_path / "d.tsv").write_bytes(large_table(2000).replace(b",", b"\t"))
+    recipe = chunker("rows(size=100) | overlap(tokens=9)")
+    files = [found for found in find_files(tmp_path) if isinstance(found, Found)]
+    assert [is_large_table(file, recipe, most=1 << 30) for file in files] == [False] * 4
+    monkeypatch.setattr("chunkwise.cli.large.LARGE", 1000)
+    assert [is_large_table(file, recipe, most=1 << 30) for file in files] == [False, True, False, True]
+    assert not is_large_table(files[1], recipe, most=2000)
+    assert not is_large_table(files[1], chunker("structural(size=100)"), most=1 << 30)
+    for file in (files[1], files[3]):
+        assert list(chunks_of_file(file, recipe)) == chunk(read(file.path), recipe)
+
+
+def test_a_folder_with_a_large_table_is_cut_in_order(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# One\n\nText.")
+    (tmp_path / "b.csv").write_bytes(large_table(LARGE + 100))
+    (tmp_path / "c.txt").write_text("Last.")
+    out, err = run("chunk", tmp_path, "-r", "rows(size=200)", "--tokenizer", "characters")
+    written = rows(out)
+    assert "of 3 documents" in err
+    assert list(dict.fromkeys(row["document_id"] for row in written)) == ["a.md", "b.csv", "c.txt"]
+    assert [row["index"] for row in written[:3]] == [0, 0, 1]
+    assert written[2]["text"].startswith("id,item,note\n")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        large_table(300_000),
+        large_table(2000),
+        large_table(2000).replace(b"Ann", "Zo\u00e9".encode("cp1252")),
+        large_table(300_000).replace(b"valve", "v\u00e0lve".encode("cp1252")),
+        b"\xef\xbb\xbf" + large_table(300_000),
+    ],
+)
+def test_tables_on_standard_input_give_the_chunks_of_the_whole(tmp_path: Path, content: bytes) -> None:
+    out, _ = run("chunk", "-", "--format", "csv", "--id", "a.csv", "-r", "rows(size=100)", given=content)
+    (tmp_path / "a.csv").write_bytes(content)
+    expected = chunk(read(tmp_path / "a.csv"), "rows(size=100)")
+    assert [row["id"] for row in rows(out)] == [found.id for found in expected]
