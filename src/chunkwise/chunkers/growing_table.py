@@ -42,7 +42,8 @@ class GrowingTable:
         """Return up to where records are known whatever follows; 0 where there is no table."""
         if not self._blocks:
             return 0
-        table, header = self._blocks[0], self._blocks[-1]
+        header = self._blocks[-1]  # or the table, which then is the last
+        table = self._blocks[header.parent] if header.kind == "header" else header
         start = self._sure[-1] if self._sure else table.span.start
         found = sure_records(self._growing.text, start, table.label)
         self._sure += found.starts

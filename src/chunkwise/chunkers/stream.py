@@ -14,6 +14,7 @@ from itertools import chain, islice
 from chunkwise.chunkers.growing_table import GrowingTable
 from chunkwise.chunkers.levels import sentence_ends
 from chunkwise.core.errors import ChunkwiseError, RecipeError
+from chunkwise.core.outline import body
 from chunkwise.core.protocols import Chunker, Ruler, Tokenizer
 from chunkwise.core.recipes import Pipe, numbered, parameters
 from chunkwise.core.types import Chunk, Document, Span
@@ -133,7 +134,7 @@ class Stream:
     def _cut(self, view: Document, *, final: bool) -> Iterator[Chunk]:
         offset, pinned, pipe = self._growing.offset, self._growing.n_pinned, self._pipe
         decided = len(view.text) if self._table is None else self._table.sure()
-        rest = Span(self._position - offset, len(view.text))
+        rest = Span(max(self._position - offset, body(view).start), len(view.text))
         # The transforms go on from the last chunk, so they are given it once more.
         last = [_shifted(self._last, -offset, beyond=pinned)] if self._last is not None else []
         chunks = chain(last, pipe.chunker(view, pipe.reserve(view), [rest]))

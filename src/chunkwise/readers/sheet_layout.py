@@ -9,14 +9,12 @@ from itertools import groupby, pairwise
 from typing import NamedTuple, TypeAlias
 
 from chunkwise.readers.sheet_xml import Merged
-from chunkwise.readers.tabular import NUMBER
+from chunkwise.readers.tabular import NUMBER, are_years
 
 Value: TypeAlias = str | float | bool | datetime.date | datetime.time | datetime.timedelta
 
 # How many rows of titles and notes may stand above a header: as in delimited text, see readers/tabular.py.
 _PREAMBLE = 20
-# Integers that are taken for years where a header's cells count up or down.
-_YEARS = range(1800, 2201)
 # In characters: a sheet of one column whose cells are shorter on average is a list, one of longer ones is prose.
 _LONGEST_ENTRY = 40
 # Above it not every integer is a float.
@@ -184,30 +182,24 @@ def _groups(row: Row, columns: set[int], wide: Mapping[int, list[tuple[int, int]
 
 
 def _is_header(row: Row, columns: set[int], groups: Mapping[int, str] | None = None) -> bool:
-    """Tell whether a row names most of its columns by different texts, or by years or dates that count up or down."""
-    named = {column: row.values[column] for column in sorted(columns) if _fills(row, column)}
+    """Tell whether a row names most of its columns by different texts, or by years or dates that rise or fall."""
+    named = {column: row.values[column] for column in sorted(columns) if row.values[column] != ""}
     if 2 * len(named) <= len(columns):
         return False
-    if all(isinstance(value, str) and (not NUMBER.fullmatch(value) or _is_year(value)) for value in named.values()):
-        titles = {((groups or {}).get(column), written(value).strip()) for column, value in named.items()}
-        return len(titles) == len(named)
-    counted = [value for column, value in named.items() if column != min(columns)]
-    if min(columns) in named and not isinstance(named[min(columns)], str):
+    titles = {column: written(value).strip() for column, value in named.items()}
+    counted = [column for column in titles if column != min(columns)]
+    if len(counted) > 1 and _rise_or_fall([named[column] for column in counted], [titles[c] for c in counted]):
+        return isinstance(named.get(min(columns), ""), str)
+    if not all(isinstance(value, str) for value in named.values()) or any(map(NUMBER.fullmatch, titles.values())):
         return False
-    return len(counted) > 1 and _counts(counted)
+    return len({((groups or {}).get(column), title) for column, title in titles.items()}) == len(titles)
 
 
-def _counts(values: Sequence[Value]) -> bool:
-    """Tell whether values are years, or are dates, that rise or fall from one to the next."""
-    if not (all(map(_is_year, values)) or all(isinstance(value, datetime.date) for value in values)):
-        return False
-    texts = [written(value) for value in values]  # of one width, so that they compare as the values do
-    return all(a < b for a, b in pairwise(texts)) or all(a > b for a, b in pairwise(texts))
-
-
-def _is_year(value: Value) -> bool:
-    text = written(value)
-    return not isinstance(value, bool) and len(text) == 4 and text.isdecimal() and int(text) in _YEARS
+def _rise_or_fall(values: Sequence[Value], titles: Sequence[str]) -> bool:
+    if not all(isinstance(value, datetime.date) for value in values):
+        return are_years(titles)
+    # In ISO 8601 dates compare as their texts do.
+    return all(a < b for a, b in pairwise(titles)) or all(a > b for a, b in pairwise(titles))
 
 
 def _goes_on(table: Grid, other: Line | Grid) -> bool:
@@ -224,7 +216,3 @@ def _columns(rows: Iterable[Row]) -> set[int]:
 
 def _n_filled(row: Row) -> int:
     return sum(value != "" for value in row.values)
-
-
-def _fills(row: Row, column: int) -> bool:
-    return row.values[column] != ""
