@@ -16,7 +16,7 @@ from chunkwise.core.types import Document, Limits, Source
 from chunkwise.pipeline import chunk
 from chunkwise.readers.read import read
 from chunkwise.readers.sheets import read_sheets
-from unit.workbooks import Cell, archive, changed, fill, ods_cell, ods_of, ods_row, xls_of, xlsx, xlsx_of
+from unit.workbooks import Cell, archive, changed, fill, ods_cell, ods_of, ods_row, xls_of, xlsb_of, xlsx, xlsx_of
 
 ORDERS: list[list[Cell]] = [["id", "item", "price"], [1, "pump", 9.5], [2, "valve", 12]]
 LOG: list[list[Cell]] = [["id", "note"]]
@@ -208,6 +208,10 @@ def test_old_workbooks_and_open_document_are_read_alike() -> None:
     assert texts == ["id | item | price |\n1 | pump | 9.5 |\n2 | valve | 12 |\n3 | seal |  | 2024-02-29\n"] * 3
 
 
+def test_the_binary_format_is_read_alike() -> None:
+    assert sheets(xlsb_of(ORDERS)).text == sheets(xlsx_of(ORDERS)).text
+
+
 def test_hidden_sheets_and_charts_are_left_out_and_told() -> None:
     def write(workbook: xlsxwriter.Workbook) -> None:
         fill(workbook.add_worksheet("Orders"), ORDERS)
@@ -272,6 +276,9 @@ def test_only_sheets_have_cells(tmp_path: Path) -> None:
         (ENCRYPTED_ODS, "an encrypted workbook"),
         (xlsx_of([["a"], *[[]] * 1_048_574, [None] * 300 + ["z"]]), "315,621,376 cells up to KO1048576"),
         (ods_of({"a": ods_row(ods_cell(1, repeated=16384), repeated=100_000)}), "cells up to XFD100000"),
+        (ods_of({name: ods_row(ods_cell(1, repeated=16384), repeated=600) for name in "ab"}), "sheet b: 19,660,800"),
+        (xlsb_of([["a"], *[[]] * 999_999, [None] * 20 + [1]]), "21,000,021 cells up to U1000001"),
+        (changed(xlsb_of(ORDERS), "xl/worksheets/sheet1.bin", "\0" * 21, "\0"), "sheet1.bin is damaged"),
         (
             changed(xlsx_of(ORDERS), SHEET, "<worksheet", "<!DOCTYPE x [<!ENTITY a 'b'>]><worksheet"),
             "declares entities",
@@ -319,4 +326,9 @@ def test_a_damaged_workbook_is_read_or_refused(data: st.DataObject) -> None:
         assert sheets(bytes(content)).id == "book"
 
 
-_WORKBOOKS = [xlsx_of(ORDERS), xls_of({"a": ORDERS}), ods_of({"a": ods_row(ods_cell("a"), ods_cell(2))})]
+_WORKBOOKS = [
+    xlsx_of(ORDERS),
+    xlsb_of(ORDERS),
+    xls_of({"a": ORDERS}),
+    ods_of({"a": ods_row(ods_cell("a"), ods_cell(2))}),
+]

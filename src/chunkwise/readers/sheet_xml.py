@@ -23,7 +23,7 @@ from chunkwise.core.errors import ReadError
 _PIECE = 1 << 20
 # In bytes: a longer list of sheets is none.
 _MOST_OF_PART = 1 << 24
-_DAMAGED = (expat.ExpatError, BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, RuntimeError)
+DAMAGED = (expat.ExpatError, BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, RuntimeError)
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
 _ATTRIBUTES = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _SHEET = re.compile(r"""<(?:\w+:)?sheet((?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))+)""")
@@ -84,21 +84,27 @@ def survey_xlsx(archive: ZipFile, id: str) -> list[Survey]:
 
     Raises: ReadError.
     """
-    relations = {
-        found.get("Id"): found.get("Target", "")
-        for found in _tags(archive, "xl/_rels/workbook.xml.rels", id, _RELATION)
-    }
-    parts = {name.lower(): name for name in archive.namelist()}  # as the parser of values finds them
+    parts = targets(archive, "xl/_rels/workbook.xml.rels", id)
     surveys = []
     for sheet in _tags(archive, "xl/workbook.xml", id, _SHEET):
-        relation = next((value for name, value in sheet.items() if name.endswith(":id")), "")
-        target = relations.get(relation, "").replace("\\", "/").removeprefix("/")
-        part = parts.get((target if target.startswith("xl/") else f"xl/{target}").lower())
+        part = parts.get(next((value for name, value in sheet.items() if name.endswith(":id")), ""))
         survey = Survey(sheet.get("name", ""))
         if part is not None:
             _parse(archive, part, id, partial(_follow_xlsx, survey=survey))
         surveys.append(survey)
     return surveys
+
+
+def targets(archive: ZipFile, part: str, id: str) -> dict[str, str]:
+    """Return the parts that the relationships of a workbook name, by their ids, as the parser of values finds them."""
+    parts = {name.lower(): name for name in archive.namelist()}
+    found = {}
+    for relation in _tags(archive, part, id, _RELATION):
+        path = relation.get("Target", "").replace("\\", "/").removeprefix("/")
+        target = parts.get((path if path.startswith("xl/") else f"xl/{path}").lower())
+        if target is not None:
+            found[relation.get("Id", "")] = target
+    return found
 
 
 def survey_ods(archive: ZipFile, id: str) -> list[Survey]:
@@ -209,11 +215,12 @@ def _parse(archive: ZipFile, part: str, id: str, follow: Callable[[expat.XMLPars
             for piece in _pieces(unpacked):
                 parser.Parse(piece, False)
             parser.Parse(b"", True)
-    except _DAMAGED as err:
-        raise _damaged(id, part, err) from err
+    except DAMAGED as err:
+        raise damaged(id, part, err) from err
 
 
-def _damaged(id: str, part: str, err: Exception) -> ReadError:
+def damaged(id: str, part: str, err: Exception) -> ReadError:
+    """Return what to raise for a part that can't be read."""
     return ReadError(f"{id}: {part} is damaged ({err}); open it in its program and save it anew")
 
 
@@ -232,8 +239,8 @@ def part_of(archive: ZipFile, part: str, id: str) -> bytes:
     try:
         with archive.open(part) as unpacked:
             return unpacked.read(_MOST_OF_PART)
-    except _DAMAGED as err:
-        raise _damaged(id, part, err) from err
+    except DAMAGED as err:
+        raise damaged(id, part, err) from err
 
 
 def _tags(archive: ZipFile, part: str, id: str, tag: re.Pattern[str]) -> list[dict[str, str]]:

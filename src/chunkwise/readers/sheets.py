@@ -12,6 +12,7 @@ from chunkwise.core.errors import ReadError, require
 from chunkwise.core.types import Document, Source
 from chunkwise.readers.archive import unpacked
 from chunkwise.readers.sheet_layout import Line, Row, layout
+from chunkwise.readers.sheet_records import survey_xlsb
 from chunkwise.readers.sheet_xml import Merged, Survey, part_of, survey_ods, survey_xlsx
 from chunkwise.readers.writer import Writer
 
@@ -78,21 +79,29 @@ def _surveys(source: Source) -> list[Survey]:
         raise ReadError(f"{source.id}: no workbook{_instead(content)}")
     archive = unpacked(source)
     if "xl/workbook.bin" in archive.NameToInfo:
+        _check(source, survey_xlsb(archive, source.id))
         return []
-    is_ods = "content.xml" in archive.NameToInfo
-    if is_ods and b"encryption-data" in part_of(archive, "META-INF/manifest.xml", source.id):
+    if "content.xml" not in archive.NameToInfo:
+        surveys = survey_xlsx(archive, source.id)
+        _check(source, surveys)
+        return surveys
+    if b"encryption-data" in part_of(archive, "META-INF/manifest.xml", source.id):
         raise ReadError(f"{source.id}: an encrypted workbook; save it without a password")
-    surveys = survey_ods(archive, source.id) if is_ods else survey_xlsx(archive, source.id)
-    most = source.limits.memory // _BYTES_A_CELL
-    held = 0
-    for survey in surveys:
-        held = survey.n_cells + (held if is_ods else 0)  # of which all sheets are held at once
-        if held > most:
-            raise ReadError(
-                f"{source.id}, sheet {survey.name}: {held:,} cells up to {cell_range(survey.last, survey.last)}, over "
-                f"the {most:,} that the memory limit has room for; delete what stands far out, or save it as CSV"
-            )
+    surveys = survey_ods(archive, source.id)
+    _check(source, surveys, together=True)  # all of its sheets are laid out at once
     return surveys
+
+
+def _check(source: Source, surveys: Sequence[Survey], *, together: bool = False) -> None:
+    """Raise ReadError for a sheet that would take too much memory, or one that would with those before it."""
+    most, n_cells = source.limits.memory // _BYTES_A_CELL, 0
+    for survey in surveys:
+        n_cells = survey.n_cells + (n_cells if together else 0)
+        if n_cells > most:
+            raise ReadError(
+                f"{source.id}, sheet {survey.name}: {n_cells:,} cells up to {cell_range(survey.last, survey.last)}, "
+                f"over the {most:,} that the memory limit has room for; delete what stands far out, or save it as CSV"
+            )
 
 
 def _instead(content: bytes) -> str:
