@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from chunkwise.cli.large import LARGE, chunks_of_file, is_large_table
+from chunkwise.cli import app
+from chunkwise.cli.large import chunks_of_file, is_large_table
 from chunkwise.cli.show import coloured
 from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk, chunker
@@ -369,7 +371,7 @@ def test_a_large_table_is_cut_as_it_is_read_with_the_chunks_of_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: bytes
 ) -> None:
     (tmp_path / "a.md").write_text("# One\n\nText.")
-    (tmp_path / "b.csv").write_bytes(mark + large_table(300_000))
+    (tmp_path / "b.csv").write_bytes(mark + large_table(90_000))
     (tmp_path / "c.csv").write_bytes(large_table(2000) + "1,\u00e9,x\n".encode("cp1252"))
     (tmp_path / "d.tsv").write_bytes(large_table(2000).replace(b",", b"\t"))
     recipe = chunker("rows(size=100) | overlap(tokens=9)")
@@ -383,13 +385,14 @@ def test_a_large_table_is_cut_as_it_is_read_with_the_chunks_of_the_whole(
         assert list(chunks_of_file(file, recipe)) == chunk(read(file.path), recipe)
 
 
-def test_a_folder_with_a_large_table_is_cut_in_order(tmp_path: Path) -> None:
+def test_a_folder_with_a_large_table_is_cut_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.md").write_text("# One\n\nText.")
-    (tmp_path / "b.csv").write_bytes(large_table(LARGE + 100))
+    (tmp_path / "b.csv").write_bytes(large_table(2000))
     (tmp_path / "c.txt").write_text("Last.")
-    out, err = run("chunk", tmp_path, "-r", "rows(size=200)", "--tokenizer", "characters")
-    written = rows(out)
-    assert "of 3 documents" in err
+    monkeypatch.setattr("chunkwise.cli.large.LARGE", 1000)
+    result = CliRunner().invoke(app, ["chunk", str(tmp_path), "-r", "rows(size=60)", "--json"])
+    written = rows(result.stdout)
+    assert "of 3 documents" in result.stderr
     assert list(dict.fromkeys(row["document_id"] for row in written)) == ["a.md", "b.csv", "c.txt"]
     assert [row["index"] for row in written[:3]] == [0, 0, 1]
     assert written[2]["text"].startswith("id,item,note\n")
@@ -398,11 +401,11 @@ def test_a_folder_with_a_large_table_is_cut_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        large_table(300_000),
+        large_table(90_000),
         large_table(2000),
         large_table(2000).replace(b"Ann", "Zo\u00e9".encode("cp1252")),
-        large_table(300_000).replace(b"valve", "v\u00e0lve".encode("cp1252")),
-        b"\xef\xbb\xbf" + large_table(300_000),
+        large_table(90_000).replace(b"valve", "v\u00e0lve".encode("cp1252")),
+        b"\xef\xbb\xbf" + large_table(90_000),
     ],
 )
 def test_tables_on_standard_input_give_the_chunks_of_the_whole(tmp_path: Path, content: bytes) -> None:
