@@ -87,8 +87,8 @@ def test_errors_are_kept_and_formulas_without_a_value_are_told() -> None:
     document = sheets(changed(xlsx(write), SHEET, "<v>24</v>", ""))
     assert [text for _, _, text in found(document, "row")] == ["1 | pump | 9.5 | #DIV/0!", "2 | valve | 12 |"]
     assert document.meta["warnings"] == [
-        "sheet Costs & more: 1 formulas have no value, the first in D3; "
-        "open it in its program and save it, which computes them"
+        "sheet Costs & more: formulas without a value: 1, the first in D3; "
+        "open the workbook in its program and save it, which computes them"
     ]
 
 
@@ -291,6 +291,14 @@ def test_what_can_not_be_read_is_told_in_one_line(content: bytes, words: str) ->
         sheets(content)
     assert str(caught.value).startswith("book")
     assert "\n" not in str(caught.value)
+
+
+def test_a_time_out_of_range_is_told() -> None:
+    def write(workbook: xlsxwriter.Workbook) -> None:
+        workbook.add_worksheet().write_number("A1", 1e300, workbook.add_format({"num_format": "[h]:mm"}))
+
+    with pytest.raises(ReadError, match=r"a damaged workbook .*magnitude"):
+        sheets(xlsx(write))
 
 
 def test_limits_on_sheets_and_memory_are_kept() -> None:

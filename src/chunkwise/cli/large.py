@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from chunkwise.core.types import Chunk
     from chunkwise.readers.read import Found
 
-# In bytes: a smaller file is read whole. That takes about 16 times as much memory, and less time.
+# In bytes: a smaller file is read whole, which takes less time, and about four times as much memory.
 LARGE = 1 << 24
 _PIECE = 1 << 16
 

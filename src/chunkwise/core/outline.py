@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from chunkwise.core.cells import hull, sheet_prefix
+from chunkwise.core.cells import hull, place_of, sheet_prefix
 from chunkwise.core.spans import gaps
 from chunkwise.core.types import Block, BlockKind, Document, Drop, Span
+
+# The blocks that a reader of sheets labels with the cells that they fill.
+_IN_CELLS: tuple[BlockKind, ...] = ("header", "row", "paragraph")
 
 
 class Outline:
@@ -31,8 +34,7 @@ class Outline:
         self._pages = self.blocks("page")
         self._page_starts = [page.span.start for page in self._pages]
         self._page_ends = [page.span.end for page in self._pages]
-        # Only in a sheet have these a label: the cells that they fill.
-        self._rows = [block for block in self.blocks("header", "row", "paragraph") if block.label]
+        self._rows = [block for block in document.blocks if block.label and _fills_cells(block)]
         self._row_starts = [row.span.start for row in self._rows]
         self._row_ends = [row.span.end for row in self._rows]
 
@@ -95,6 +97,10 @@ class Outline:
             page = bisect_right(self._page_starts, row.span.start) - 1
             found.setdefault(self._pages[page].label if page >= 0 else "", []).append(row.label)
         return ", ".join(f"{sheet_prefix(sheet)}{hull(labels)}" for sheet, labels in found.items())
+
+
+def _fills_cells(block: Block) -> bool:
+    return block.kind in _IN_CELLS and place_of(block.label.partition(":")[0]) is not None
 
 
 @lru_cache(maxsize=4)

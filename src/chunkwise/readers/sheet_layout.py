@@ -115,11 +115,15 @@ def _regions(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _wide(merged: Iterable[Merged]) -> dict[int, list[tuple[int, int]]]:
-    """Return the merged cells that are wider than a column: of each row, their first and last columns."""
+    """Return the merged cells that are wider than a column: of each row, their first and last columns, in order.
+
+    What overlaps another one, as no program writes it, is left out.
+    """
     found: dict[int, list[tuple[int, int]]] = {}
-    for first, last in merged:
-        if last.column > first.column:
-            found.setdefault(first.row, []).append((first.column, last.column))
+    for first, last in sorted(merged):
+        row = found.setdefault(first.row, [])
+        if last.column > first.column and (not row or row[-1][1] < first.column):
+            row.append((first.column, last.column))
     return found
 
 
@@ -176,8 +180,8 @@ def _groups(row: Row, columns: set[int], wide: Mapping[int, list[tuple[int, int]
         column: written(row.values[first])
         for first, last in wide.get(row.number, ())
         if not (first <= min(columns) and max(columns) <= last)
-        for column in columns
-        if first <= column <= last
+        for column in range(first, last + 1)
+        if column in columns
     }
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from chunkwise.core.cells import Place, cell_range
 from chunkwise.core.errors import ReadError, require
 from chunkwise.core.types import Document, Source
 from chunkwise.readers.archive import unpacked
-from chunkwise.readers.sheet_layout import Line, Row, layout
+from chunkwise.readers.sheet_layout import Line, Row, Value, layout
 from chunkwise.readers.sheet_records import survey_xlsb
 from chunkwise.readers.sheet_xml import Merged, Survey, part_of, survey_ods, survey_xlsx
 from chunkwise.readers.writer import Writer
@@ -43,7 +44,7 @@ def read_sheets(source: Source) -> Document:
     """
     surveys = _surveys(source)
     calamine = require("python_calamine", extra="office")
-    workbook = _parsed(source, lambda: calamine.CalamineWorkbook.from_filelike(io.BytesIO(source.content)))
+    workbook = _parsed(source, partial(calamine.CalamineWorkbook.from_filelike, io.BytesIO(source.content)))
     sheets = list(workbook.sheets_metadata)
     if len(sheets) > source.limits.pages:
         raise ReadError(f"{source.id}: {len(sheets):,} sheets, over the limit of {source.limits.pages:,}: pages")
@@ -52,9 +53,11 @@ def read_sheets(source: Source) -> Document:
     writer, warnings = Writer(), list[str]()
     for number, index in enumerate(shown, 1):
         name, survey = sheets[index].name, surveys[index] if index < len(surveys) else Survey()
-        sheet = _parsed(source, lambda index=index: workbook.get_sheet_by_index(index))  # type: ignore[misc]
+        sheet = _parsed(source, partial(workbook.get_sheet_by_index, index))
+        rows = iter(partial(_parsed, source, partial(next, sheet.iter_rows(), None)), None)
+        writer.begin_page(number, label=name)
         titled = len(shown) > 1 or not _DEFAULT_NAME.fullmatch(name)
-        _write(writer, sheet, survey, number=number, title=name if titled else "")
+        _write(writer, sheet, rows, survey=survey, title=name if titled else "")
         warnings += _warnings(survey, name)
     left_out = [
         f"{'hidden' if hidden[i] else 'chart or macro'} sheet: {sheet.name}"
@@ -119,14 +122,14 @@ def _instead(content: bytes) -> str:
 
 
 def _parsed(source: Source, parse: Callable[[], Any]) -> Any:
-    """Return what the parser makes of a workbook or a sheet.
+    """Return what the parser makes of a workbook, a sheet or a row.
 
-    Raises: ReadError, also where the parser panics, which is no Exception.
+    Raises: ReadError, also for a time that is out of range, and where the parser panics, which is no Exception.
     """
     calamine = require("python_calamine", extra="office")
     try:
         return parse()
-    except (calamine.CalamineError, ValueError, OSError) as err:
+    except (calamine.CalamineError, ValueError, OverflowError, OSError) as err:
         raise _damaged(source, err) from err
     except BaseException as err:
         if type(err).__name__ != "PanicException":
@@ -138,8 +141,8 @@ def _damaged(source: Source, err: BaseException) -> ReadError:
     return ReadError(f"{source.id}: a damaged workbook ({err}); open it in its program and save it anew")
 
 
-def _write(writer: Writer, sheet: Any, survey: Survey, *, number: int, title: str) -> None:
-    """Write one sheet."""
+def _write(writer: Writer, sheet: Any, rows: Iterator[list[Value]], *, survey: Survey, title: str) -> None:
+    """Write one sheet, whose rows are parsed as they are asked for."""
     if sheet.start is None:
         return
     left = sheet.start[1]
@@ -150,10 +153,9 @@ def _write(writer: Writer, sheet: Any, survey: Survey, *, number: int, title: st
         if last.column >= left
     ]
     errors = {Place(row, column - left): error for (row, column), error in survey.errors.items() if column >= left}
-    writer.begin_page(number, label=sheet.name)
     if title:
         writer.block("heading", title, level=1, label=title)
-    for part in layout(_rows(sheet, near, errors), near):
+    for part in layout(_filled(rows, near, errors), near):
         if isinstance(part, Line):
             writer.block("paragraph", part.text, label=_cells((part.row, part.row), part.columns, left))
         else:
@@ -161,7 +163,7 @@ def _write(writer: Writer, sheet: Any, survey: Survey, *, number: int, title: st
             writer.table(list(part.texts), n_header=part.n_header, labels=labels)
 
 
-def _rows(sheet: Any, merged: Sequence[Merged], errors: Mapping[Place, str]) -> Iterator[Row]:
+def _filled(rows: Iterable[list[Value]], merged: Sequence[Merged], errors: Mapping[Place, str]) -> Iterator[Row]:
     """Yield the rows that are not empty, with errors, and in each row a value that is merged over it."""
     starts: dict[int, list[Merged]] = {}
     for one in merged:
@@ -170,8 +172,8 @@ def _rows(sheet: Any, merged: Sequence[Merged], errors: Mapping[Place, str]) -> 
     failed: dict[int, list[int]] = {}
     for row, column in errors:
         failed.setdefault(row, []).append(column)
-    reaching: dict[int, tuple[int, Any]] = {}  # of each column: the last row of a merged value, and the value
-    for number, values in enumerate(sheet.iter_rows()):
+    reaching: dict[int, tuple[int, Value]] = {}  # of each column: the last row of a merged value, and the value
+    for number, values in enumerate(rows):
         for column in failed.get(number, ()):
             if column < len(values):
                 values[column] = errors[Place(number, column)]
@@ -198,6 +200,6 @@ def _warnings(survey: Survey, name: str) -> list[str]:
         return []
     first = cell_range(survey.first_uncomputed, survey.first_uncomputed)
     return [
-        f"sheet {name}: {survey.n_uncomputed:,} formulas have no value, the first in {first}; "
-        "open it in its program and save it, which computes them"
+        f"sheet {name}: formulas without a value: {survey.n_uncomputed:,}, the first in {first}; "
+        "open the workbook in its program and save it, which computes them"
     ]
