@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import struct
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +23,7 @@ ORDERS: list[list[Cell]] = [["id", "item", "price"], [1, "pump", 9.5], [2, "valv
 LOG: list[list[Cell]] = [["id", "note"]]
 LOG += [[i, "checked and found in order"] for i in range(40)]
 SHEET = "xl/worksheets/sheet1.xml"
+DIMENSIONS = b"\0\2\x0e\0" + struct.pack("<IIHH", 0, 3, 0, 3)
 ENCRYPTED_ODS = changed(ods_of({"a": ods_row(ods_cell(1))}), "META-INF/manifest.xml", "<", "<encryption-data")
 
 
@@ -277,6 +279,8 @@ def test_only_sheets_have_cells(tmp_path: Path) -> None:
         (xlsx_of([["a"], *[[]] * 1_048_574, [None] * 300 + ["z"]]), "315,621,376 cells up to KO1048576"),
         (ods_of({"a": ods_row(ods_cell(1, repeated=16384), repeated=100_000)}), "cells up to XFD100000"),
         (ods_of({name: ods_row(ods_cell(1, repeated=16384), repeated=600) for name in "ab"}), "sheet b: 19,660,800"),
+        (xls_of({"a": ORDERS}).replace(DIMENSIONS, DIMENSIONS[:11] + b"\x20" + DIMENSIONS[12:]), "up to C536870915"),
+        (xls_of({"a": ORDERS}).replace(DIMENSIONS, DIMENSIONS[:5] + b"\x20" + DIMENSIONS[6:]), "sheet 1 is damaged"),
         (xlsb_of([["a"], *[[]] * 999_999, [None] * 20 + [1]]), "21,000,021 cells up to U1000001"),
         (changed(xlsb_of(ORDERS), "xl/worksheets/sheet1.bin", "\0" * 21, "\0"), "sheet1.bin is damaged"),
         (

@@ -1,11 +1,12 @@
-"""Survey a workbook in Excel's binary format: how far the cells of its sheets reach, before they are laid out.
+"""Survey a workbook in one of Excel's binary formats: how far the cells of its sheets reach, before they are laid out.
 
-Source: [MS-XLSB] 2.1.4 for records, 2.5.98 for the cells in them.
+Source: [MS-XLSB] 2.1.4 for records, 2.5.98 for the cells in them; [MS-XLS] 2.4.90 for what a sheet says of its size.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO, cast
@@ -15,7 +16,26 @@ from chunkwise.readers.sheet_xml import DAMAGED, Survey, damaged, targets
 
 _ROW = 0  # BrtRowHdr: begins with the number of the row
 _CELLS = range(2, 12)  # from BrtCellRk to BrtFmlaError: begin with the number of the column; a blank one is 1
+# Dimensions, in which two bytes are nothing; looked for anywhere in a file, as a damaged one has no other order.
+_DIMENSIONS = re.compile(rb"\x00\x02\x0e\x00(.{12})\x00\x00", re.DOTALL)
 _NO_SHEETS = ("sharedstrings.bin", "styles.bin")
+
+
+def survey_xls(content: bytes, id: str) -> list[Survey]:
+    """Return what the sheets of a workbook of Excel 97 say of their size, which is how they are laid out.
+
+    Raises: ReadError for one that ends before it begins.
+    """
+    surveys = []
+    for number, found in enumerate(_DIMENSIONS.finditer(content), 1):
+        top, below, left, right = struct.unpack("<IIHH", found[1])
+        survey = Survey(str(number))
+        if below < top or right < left:
+            raise damaged(id, f"sheet {number}", ValueError(f"it ends in row {below}, before it begins"))
+        if below > top and right > left:
+            survey.holds(top, left, last_row=below - 1, last_column=right - 1)
+        surveys.append(survey)
+    return surveys
 
 
 def survey_xlsb(archive: ZipFile, id: str) -> list[Survey]:

@@ -13,7 +13,7 @@ from chunkwise.core.errors import ReadError, require
 from chunkwise.core.types import Document, Source
 from chunkwise.readers.archive import unpacked
 from chunkwise.readers.sheet_layout import Line, Row, Value, layout
-from chunkwise.readers.sheet_records import survey_xlsb
+from chunkwise.readers.sheet_records import survey_xls, survey_xlsb
 from chunkwise.readers.sheet_xml import Merged, Survey, part_of, survey_ods, survey_xlsx
 from chunkwise.readers.writer import Writer
 
@@ -77,6 +77,7 @@ def _surveys(source: Source) -> list[Survey]:
     if content.startswith(_OLE2):
         if _ENCRYPTED_PACKAGE in content or _FILEPASS.search(content):
             raise ReadError(f"{source.id}: an encrypted workbook; save it without a password")
+        _check(source, survey_xls(content, source.id), together=True)
         return []
     if not content.startswith(b"PK"):
         raise ReadError(f"{source.id}: no workbook{_instead(content)}")
@@ -91,12 +92,15 @@ def _surveys(source: Source) -> list[Survey]:
     if b"encryption-data" in part_of(archive, "META-INF/manifest.xml", source.id):
         raise ReadError(f"{source.id}: an encrypted workbook; save it without a password")
     surveys = survey_ods(archive, source.id)
-    _check(source, surveys, together=True)  # all of its sheets are laid out at once
+    _check(source, surveys, together=True)
     return surveys
 
 
 def _check(source: Source, surveys: Sequence[Survey], *, together: bool = False) -> None:
-    """Raise ReadError for a sheet that would take too much memory, or one that would with those before it."""
+    """Raise ReadError for a sheet that would take too much memory; `together` with those before it.
+
+    Of some formats all sheets are laid out when the workbook is opened.
+    """
     most, n_cells = source.limits.memory // _BYTES_A_CELL, 0
     for survey in surveys:
         n_cells = survey.n_cells + (n_cells if together else 0)
@@ -138,7 +142,8 @@ def _parsed(source: Source, parse: Callable[[], Any]) -> Any:
 
 
 def _damaged(source: Source, err: BaseException) -> ReadError:
-    return ReadError(f"{source.id}: a damaged workbook ({err}); open it in its program and save it anew")
+    told = " ".join(str(err).split())  # of a panic, several lines
+    return ReadError(f"{source.id}: a damaged workbook ({told}); open it in its program and save it anew")
 
 
 def _write(writer: Writer, sheet: Any, rows: Iterator[list[Value]], *, survey: Survey, title: str) -> None:
