@@ -281,6 +281,7 @@ def test_only_sheets_have_cells(tmp_path: Path) -> None:
         (ods_of({name: ods_row(ods_cell(1, repeated=16384), repeated=600) for name in "ab"}), "sheet b: 19,660,800"),
         (xls_of({"a": ORDERS}).replace(DIMENSIONS, DIMENSIONS[:11] + b"\x20" + DIMENSIONS[12:]), "up to C536870915"),
         (xls_of({"a": ORDERS}).replace(DIMENSIONS, DIMENSIONS[:5] + b"\x20" + DIMENSIONS[6:]), "sheet 1 is damaged"),
+        (changed(xlsx_of(ORDERS), SHEET, '"A2"', '"A9"'), "the rows of Sheet1 are out of order"),
         (xlsb_of([["a"], *[[]] * 999_999, [None] * 20 + [1]]), "21,000,021 cells up to U1000001"),
         (changed(xlsb_of(ORDERS), "xl/worksheets/sheet1.bin", "\0" * 21, "\0"), "sheet1.bin is damaged"),
         (

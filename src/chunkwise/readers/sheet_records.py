@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 from zipfile import ZipFile
 
-from chunkwise.readers.sheet_xml import DAMAGED, Survey, damaged, targets
+from chunkwise.readers.sheet_xml import DAMAGED, Survey, damaged, targets, unnamed
 
 _ROW = 0  # BrtRowHdr: begins with the number of the row
 _CELLS = range(2, 12)  # from BrtCellRk to BrtFmlaError: begin with the number of the column; a blank one is 1
@@ -44,7 +44,8 @@ def survey_xlsb(archive: ZipFile, id: str) -> list[Survey]:
     Raises: ReadError.
     """
     surveys = []
-    for part in targets(archive, "xl/_rels/workbook.bin.rels", id).values():
+    named = set(targets(archive, "xl/_rels/workbook.bin.rels", id).values())
+    for part in sorted(named | unnamed(archive, named)):
         if part.lower().endswith(".bin") and not part.lower().endswith(_NO_SHEETS):
             survey, row = Survey(part), 0
             for kind, number in _numbers(archive, part, id):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, NamedTuple
@@ -23,11 +23,16 @@ from chunkwise.core.errors import ReadError
 _PIECE = 1 << 20
 # In bytes: a longer list of sheets is none.
 _MOST_OF_PART = 1 << 24
-DAMAGED = (expat.ExpatError, BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, RuntimeError)
+# What reading a part of an archive raises; a LookupError for an encoding that is none.
+DAMAGED = (
+    *(expat.ExpatError, BadZipFile, zlib.error, EOFError, NotImplementedError),
+    *(OSError, ValueError, RuntimeError, LookupError),
+)
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
-_ATTRIBUTES = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_SHEET = re.compile(r"""<(?:\w+:)?sheet((?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))+)""")
-_RELATION = re.compile(r"""<(?:\w+:)?Relationship((?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))+)""")
+_ATTRIBUTES = re.compile(r"""([^\s=<>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_REST = r"""\s((?:[^"'>]|"[^"]*"|'[^']*')*+)>"""
+_SHEET = re.compile(rf"<(?:\w+:)?sheet{_REST}")
+_RELATION = re.compile(rf"<(?:\w+:)?Relationship{_REST}")
 
 
 class Merged(NamedTuple):
@@ -42,13 +47,14 @@ class Survey:
     """What the XML of one sheet says.
 
     `n_cells` is how many the table around its values would have; `uncomputed` the formulas without a value, and the
-    first of them.
+    first of them; `in_order` whether no row comes after a later one.
     """
 
     name: str = ""
     errors: dict[Place, str] = field(default_factory=dict)
     merged: list[Merged] = field(default_factory=list)
     n_uncomputed: int = 0
+    in_order: bool = True
     first_uncomputed: Place | None = None
     _first: Place | None = None
     _last: Place | None = None
@@ -69,6 +75,8 @@ class Survey:
         """Note a value, or one that is repeated up to a row and a column."""
         below, right = row if last_row is None else last_row, column if last_column is None else last_column
         first, last = self._first or Place(row, column), self._last or Place(-1, -1)
+        if last_row is None and row < last.row:
+            self.in_order = False
         if not (first.row <= row and first.column <= column and below <= last.row and right <= last.column):
             self._first = Place(min(first.row, row), min(first.column, column))
             self._last = Place(max(last.row, below), max(last.column, right))
@@ -82,6 +90,8 @@ class Survey:
 def survey_xlsx(archive: ZipFile, id: str) -> list[Survey]:
     """Return the survey of every sheet of a workbook, in its order; an empty one for what is no sheet of cells.
 
+    After them come those of parts that the workbook does not name.
+
     Raises: ReadError.
     """
     parts = targets(archive, "xl/_rels/workbook.xml.rels", id)
@@ -92,7 +102,15 @@ def survey_xlsx(archive: ZipFile, id: str) -> list[Survey]:
         if part is not None:
             _parse(archive, part, id, partial(_follow_xlsx, survey=survey))
         surveys.append(survey)
+    for part in sorted(unnamed(archive, parts.values())):
+        surveys.append(Survey(part))
+        _parse(archive, part, id, partial(_follow_xlsx, survey=surveys[-1]))
     return surveys
+
+
+def unnamed(archive: ZipFile, named: Iterable[str]) -> set[str]:
+    """Return the parts where sheets are by custom, but for those that are named: a parser may yet find them."""
+    return {name for name in archive.namelist() if name.lower().startswith("xl/worksheets/sheet")} - {*named}
 
 
 def targets(archive: ZipFile, part: str, id: str) -> dict[str, str]:

@@ -103,6 +103,8 @@ def _check(source: Source, surveys: Sequence[Survey], *, together: bool = False)
     """
     most, n_cells = source.limits.memory // _BYTES_A_CELL, 0
     for survey in surveys:
+        if not survey.in_order:
+            raise _damaged(source, ValueError(f"the rows of {survey.name} are out of order"))
         n_cells = survey.n_cells + (n_cells if together else 0)
         if n_cells > most:
             raise ReadError(
