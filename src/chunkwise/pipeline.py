@@ -72,9 +72,15 @@ def chunk(
 
 
 def stream(
-    recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None, id: str = "stream"
+    recipe: str | Chunker = DEFAULT_RECIPE,
+    *,
+    tokenizer: str | Tokenizer | None = None,
+    id: str = "stream",
+    media_type: str = "text/plain",
 ) -> Stream:
-    """Cut a plain text that comes in pieces; the chunks are those that `chunk` makes of the whole.
+    """Cut a plain text, or delimited text, that comes in pieces; the chunks are those that `chunk` makes of the whole.
+
+    `media_type` is that of plain text, else text/csv or text/tab-separated-values, which `rows` can cut.
 
     Raises: RecipeError, also if the recipe can't decide before the text ends.
 
@@ -82,7 +88,7 @@ def stream(
     >>> [chunk.text for chunk in stream("sentences(size=12)", tokenizer="characters").over(pieces)]
     ['One. Two.', 'Three is', 'longer.']
     """
-    return Stream(chunker(recipe, tokenizer=tokenizer), id=id)
+    return Stream(chunker(recipe, tokenizer=tokenizer), id=id, media_type=media_type)
 
 
 @dataclass(frozen=True, slots=True)

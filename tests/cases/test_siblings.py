@@ -8,9 +8,10 @@ import pytest
 
 from cases import pages, reported
 from chunkwise.core.recipes import STRATEGIES
-from chunkwise.core.types import Document
+from chunkwise.core.types import Document, Source
 from chunkwise.pipeline import chunk, chunker
 from chunkwise.readers.read import read_text
+from chunkwise.readers.tabular import read_table
 
 sibling, markdown, run, has, covered = reported.sibling, reported.markdown, reported.run, reported.has, reported.covered
 distinct, exact, within, under = reported.distinct, reported.exact, reported.within, reported.under
@@ -53,6 +54,20 @@ def nothing_but_front_matter() -> None:
 def nothing_but_odd_white_space() -> None:
     for name in STRATEGIES:
         assert chunk(read_text("\x1c\x1f\x85\u2028\u2029\u3000\u00a0\v\f", media_type=MD), f"{name} | context()") == []
+
+
+def encoded(text: str, encoding: str) -> list[str]:
+    source = Source("a.csv", text.encode(encoding), media_type="text/csv")
+    return [c.text for c in chunk(read_table(source), "rows(size=200, max_rows=1)")]
+
+
+def an_encoding_of_two_bytes() -> None:
+    assert encoded("id;Größe\n1;水泵\n2;ü\n", "utf-16") == ["id;Größe\n1;水泵", "id;Größe\n2;ü"]
+
+
+def an_encoding_of_windows() -> None:
+    lines = [f"{number};Straße von Müller" for number in range(40)]
+    assert encoded("id;Größe\n" + "\n".join(lines), "cp1252") == [f"id;Größe\n{line}" for line in lines]
 
 
 # Two of our own for each kind of fault: what a mended implementation may still get wrong.
@@ -147,6 +162,8 @@ SIBLINGS: dict[str, Callable[[], None]] = {
         ),
         media_type=MD,
     ),
+    "encoding-of-two-bytes-a-character": an_encoding_of_two_bytes,
+    "encoding-of-windows": an_encoding_of_windows,
     "legal-references-at-a-line's-start": sibling(
         "1. Rent\nRent is due as stated in\n1.2 and\n2. or in\nSection 9\nof this lease.\n1.1 The Tenant pays.\n"
         "2. Term\nOne year.",

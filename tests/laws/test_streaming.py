@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import chunkwise.text.records as records_of
 from chunkwise.core.errors import ChunkwiseError, RecipeError
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Document
 from chunkwise.pipeline import chunk, chunker, stream
+from chunkwise.readers.read import read_text
 from chunkwise.text.growing import Growing
 from chunkwise.text.segments import Encoding, token_ends
 from chunkwise.text.tokens import custom_tokenizer
@@ -218,3 +220,105 @@ def test_streams_of_many_threads_do_not_meet() -> None:
         found = pool.map(lambda text: list(stream(recipe).over(pieces(text, [30]))), texts)
     for text, chunks in zip(texts, found, strict=True):
         assert chunks == chunk(Document.from_text(text, id="stream"), recipe)
+
+
+# Fields that may or may not be quoted, quotes that nothing closes, breaks inside quotes, titles above a table, and
+# cells that are over any size; written often enough that the beginning is long past.
+_FIELDS = [
+    *["pump", "12", '"a, b"', '"two\nlines"', '"say ""hi"""', '"', '5"', "", " ", "\ufeff", "水泵", "word " * 30],
+    *['"open', '"\r\n"', "x" * 90, '""', "e\u0301"],
+]
+_records = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(_FIELDS), min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\r", "\n\n"])
+    ),
+    min_size=1,
+    max_size=5,
+)
+TABLE_PIPES = ["", " | overlap(tokens=3)", " | overlap(ratio=0.2) | context()"]
+
+
+def check_table(recipe: str, text: str, sizes: Sequence[int], tokenizer: str | None = None) -> None:
+    for media_type in ("text/csv", "text/tab-separated-values"):
+        whole = chunk(read_text(text, id="stream", media_type=media_type), recipe, tokenizer=tokenizer)
+        cut = stream(recipe, tokenizer=tokenizer, media_type=media_type)
+        assert list(cut.over(pieces(text, sizes))) == whole
+
+
+@pytest.mark.parametrize(("sample", "longest"), [(40, 1 << 16), (400, 1 << 16), (40, 30), (400, 60)])
+@settings(max_examples=EXAMPLES)
+@given(
+    preamble=st.sampled_from(["", "Orders\n\n", "as of,May\n", "\n" * 50, "sep=;\n"]),
+    header=st.sampled_from(["", "id,item,price\n", "id;item\n", '"i\nd","item"\n', 'id,"item\n']),
+    records=_records,
+    times=st.integers(1, 60),
+    tail=_records,
+    size=st.integers(6, 60),
+    pipe=st.sampled_from(TABLE_PIPES),
+    tokenizer=st.sampled_from(TOKENIZERS),
+    piece_sizes=piece_sizes,
+    delimiter=st.sampled_from([",", ";", "\t"]),
+)
+def test_pieces_of_a_table_give_the_chunks_of_the_whole(
+    sample: int,
+    longest: int,
+    preamble: str,
+    header: str,
+    records: list[tuple[list[str], str]],
+    times: int,
+    tail: list[tuple[list[str], str]],
+    size: int,
+    pipe: str,
+    tokenizer: str,
+    piece_sizes: list[int],
+    delimiter: str,
+) -> None:
+    def lines(drawn: list[tuple[list[str], str]]) -> str:
+        return "".join(delimiter.join(fields) + ending for fields, ending in drawn)
+
+    text = (preamble + header + lines(records) * times + lines(tail))[:6000]
+    # A short sample, so that much comes after it; quotes may be as far apart as they are in long texts.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chunkwise.readers.tabular.SAMPLE", sample)
+        patch.setattr("chunkwise.chunkers.growing_table.SAMPLE", sample)
+        patch.setattr(records_of, "_LONGEST", longest)
+        forget_patterns()
+        check_table(f"rows(size={size}){pipe}", text, piece_sizes, tokenizer)
+    forget_patterns()
+
+
+def forget_patterns() -> None:
+    records_of._pattern.cache_clear()
+    records_of._open_pattern.cache_clear()
+
+
+def test_of_a_table_only_the_beginning_and_what_is_needed_are_kept() -> None:
+    cut = stream("rows(size=900) | overlap(tokens=90)", tokenizer="characters", media_type="text/csv")
+    most, n_chunks = 0, len(cut.feed("id,words,note\n"))
+    for number in range(400):
+        n_chunks += len(cut.feed("".join(f'{number}-{row},"pumps, and\nvalves",checked\n' for row in range(40))))
+        most = max(most, cut.n_kept)
+    assert n_chunks > 500
+    assert most < 1.2 * 65_536
+
+
+def test_a_quote_that_nothing_closes_holds_up_no_table_for_long() -> None:
+    for text in (
+        'a,b\n1,"open\n' + "2,3\n" * 20_000,
+        'a,"b\n' + "2,3\n" * 20_000,
+        "a,b\n" + '"""' * 9000 + "\n1,2\n",
+    ):
+        check_table("rows(size=400)", text, [10_000], "characters")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        ("rows(size=60, max_rows=3)", "can't cut a stream of a table"),
+        ("rows(size=60) | overlap(sentences=1)", "can't cut a stream of a table"),
+        ("structural(size=60)", "can't cut a stream of a table"),
+    ],
+)
+def test_what_can_not_cut_a_table_early_is_refused(recipe: str, words: str) -> None:
+    with pytest.raises(RecipeError, match=words):
+        stream(recipe, media_type="text/csv")

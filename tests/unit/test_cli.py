@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from chunkwise.cli import app
+from chunkwise.cli.large import chunks_of_file, is_large_table
 from chunkwise.cli.show import coloured
-from chunkwise.core.types import Document
-from chunkwise.pipeline import chunk
+from chunkwise.core.types import Document, Limits
+from chunkwise.pipeline import chunk, chunker
 from chunkwise.presets import PRESETS
-from chunkwise.readers.read import read_text
+from chunkwise.readers.read import Found, Reading, find_files, read, read_text
 from chunkwise.text.unicode import printable
 
 FIELDS = ["id", "document_id", "index", "start", "end", "spans", "text", "context"]
@@ -372,3 +377,63 @@ def test_what_is_cleaned_says_where_it_was_in_the_file(tmp_path: Path) -> None:
     assert "when all of standard input is read" in err
     _, err = run("show", tmp_path / "a.md", "--clean", "space", code=2)
     assert "no step 'space'; known: controls" in err
+
+
+def large_table(n_bytes: int) -> bytes:
+    rows = (f'{number},"valve, no. {number % 7}",checked by Ann\n' for number in range(n_bytes // 36))
+    return b"id,item,note\n" + "".join(rows).encode()
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_large_table_is_cut_as_it_is_read_with_the_chunks_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: bytes
+) -> None:
+    (tmp_path / "a.md").write_text("# One\n\nText.")
+    (tmp_path / "b.csv").write_bytes(mark + large_table(90_000))
+    (tmp_path / "c.csv").write_bytes(large_table(2000) + "1,\u00e9,x\n".encode("cp1252"))
+    (tmp_path / "d.tsv").write_bytes(large_table(2000).replace(b",", b"\t"))
+    recipe = chunker("rows(size=100) | overlap(tokens=9)")
+    files = [found for found in find_files(tmp_path) if isinstance(found, Found)]
+    assert [is_large_table(file, recipe, reading=Reading()) for file in files] == [False] * 4
+    monkeypatch.setattr("chunkwise.cli.large.LARGE", 1000)
+    assert [is_large_table(file, recipe, reading=Reading()) for file in files] == [False, True, False, True]
+    assert not is_large_table(files[1], recipe, reading=Reading(Limits(size=2000)))
+    assert not is_large_table(files[1], chunker("structural(size=100)"), reading=Reading())
+    assert not is_large_table(files[1], recipe, reading=Reading(clean="spaces"))
+    blob = b64encode(random.Random(1).randbytes(300))
+    (tmp_path / "e.csv").write_bytes(large_table(90_000) + b"1," + blob + b",x\n")
+    file = Found(tmp_path / "e.csv", "e.csv")
+    assert not is_large_table(file, recipe, reading=Reading())  # it is to be cleaned
+    assert is_large_table(file, recipe, reading=Reading(clean="none"))
+    for file in (files[1], files[3]):
+        assert list(chunks_of_file(file, recipe)) == chunk(read(file.path), recipe)
+
+
+def test_a_folder_with_a_large_table_is_cut_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("# One\n\nText.")
+    (tmp_path / "b.csv").write_bytes(large_table(2000))
+    (tmp_path / "c.txt").write_text("Last.")
+    monkeypatch.setattr("chunkwise.cli.large.LARGE", 1000)
+    result = CliRunner().invoke(app, ["chunk", str(tmp_path), "-r", "rows(size=60)", "--json"])
+    written = rows(result.stdout)
+    assert "of 3 documents" in result.stderr
+    assert list(dict.fromkeys(row["document_id"] for row in written)) == ["a.md", "b.csv", "c.txt"]
+    assert [row["index"] for row in written[:3]] == [0, 0, 1]
+    assert written[2]["text"].startswith("id,item,note\n")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        large_table(90_000),
+        large_table(2000),
+        large_table(2000).replace(b"Ann", "Zo\u00e9".encode("cp1252")),
+        large_table(90_000).replace(b"valve", "v\u00e0lve".encode("cp1252")),
+        b"\xef\xbb\xbf" + large_table(90_000),
+    ],
+)
+def test_tables_on_standard_input_give_the_chunks_of_the_whole(tmp_path: Path, content: bytes) -> None:
+    out, _ = run("chunk", "-", "--format", "csv", "--id", "a.csv", "-r", "rows(size=100)", given=content)
+    (tmp_path / "a.csv").write_bytes(content)
+    expected = chunk(read(tmp_path / "a.csv"), "rows(size=100)")
+    assert [row["id"] for row in rows(out)] == [found.id for found in expected]

@@ -72,6 +72,13 @@ def test_records_that_are_looked_for_backwards_are_those_found_forwards(text: st
         ("a,,c\n1,2,3\n", CSV, ",", None),
         (",a,b\n0,1,2\n", CSV, ",", ",a,b\n"),
         ("a,a\n1,2\n", CSV, ",", None),
+        ("a,a\n1,2\n3,4\n", CSV, ",", "a,a\n"),  # above numbers
+        ("name,\nAnn,5\nBob,\n", CSV, ",", None),
+        ("id,name,\n1,Ann,\n2,Bob,\n", CSV, ",", "id,name,\n"),
+        ("land,2022,2023\nx,1,2\n", CSV, ",", "land,2022,2023\n"),
+        (",2023,2022\nx,1,2\n", CSV, ",", ",2023,2022\n"),
+        ("land,2022,2022\nx,1,2\n", CSV, ",", None),
+        ("2021,2022,2023\n1,1,2\n", CSV, ",", None),
         ("\n\nReport\nby us\n\nid,name\n1,x\n2,y\n", CSV, ",", "id,name\n"),
         ("\ufeffid,name\r\n1,x\r\n", CSV, ",", "\ufeffid,name\r\n"),
         ("name\nAda, the first\nBob\nCy\nDee\n", CSV, ",", "name\n"),
@@ -295,3 +302,22 @@ def test_the_laws_hold_for_what_is_nearly_json(text: str, size: int) -> None:
 @pytest.mark.parametrize("addition", ['"', "]}", '{"z": 1}', "| a |\n|---|\n| b |\n", "no log at all\n" * 9])
 def test_an_edit_at_the_end_changes_no_record_before(recipe: str, media_type: str, record: str, addition: str) -> None:
     check_locality(chunker(recipe, tokenizer="words"), read_text(record * 600, media_type=media_type), addition)
+
+
+@pytest.mark.parametrize("line", ["sep=;\r\n", '"sep=;"\n', "SEP=; \n", "\ufeffsep=;\n"])
+def test_the_line_that_tells_excel_the_delimiter_is_no_row(line: str) -> None:
+    text = line + "name,first;x\nAnn,1;2\nBob,2;3\n"
+    document = read_text(text, media_type=CSV)
+    assert [(block.kind, block.span.slice(text)) for block in document.blocks] == [
+        ("front_matter", line),
+        ("table", text[len(line) :]),
+        ("header", "name,first;x\n"),
+    ]
+    (chunk,) = cut(text, "rows(size=60)", CSV)
+    assert chunk.text == text[len(line) :].rstrip()
+
+
+def test_a_table_after_much_white_space_is_lines_of_text() -> None:
+    text = "\n" * 70_000 + "id,name\n1,Ann\n"
+    assert read_text(text, media_type=CSV).blocks == ()
+    assert [chunk.text for chunk in cut(text, "rows(size=60)", CSV)] == ["id,name\n1,Ann"]

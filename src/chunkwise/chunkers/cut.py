@@ -13,12 +13,13 @@ from chunkwise.core.types import Chunk, Document, Meta, Span
 def cutter(document: Document, budget: Budget) -> Callable[..., Chunk]:
     """Return `cut(*spans, meta={})`, which makes a chunk of spans of `document`.
 
-    The last span is the chunk's own; it decides headings and pages.
+    The last span is the chunk's own; it decides headings, pages and cells.
     """
     places = outline(document)
     ruler = budget.tokenizer.measure(document.text)
 
     def cut(*spans: Span, meta: Meta | None = None) -> Chunk:
+        cells = places.cells(spans[-1])
         riding = join(document.text, spans[:-1]) if len(spans) > 1 else ""
         return Chunk(
             document_id=document.id,
@@ -27,7 +28,7 @@ def cutter(document: Document, budget: Budget) -> Callable[..., Chunk]:
             token_count=ruler.count(*spans[-1], before=riding) + budget.tokenizer.n_special,
             headings=places.titles_of(spans[-1]),
             pages=places.pages(spans[-1]),
-            meta=dict(meta or {}),
+            meta={**(meta or {}), **({"cells": cells} if cells else {})},
         )
 
     return cut

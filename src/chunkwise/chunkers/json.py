@@ -134,6 +134,7 @@ class _Paths:
     def __init__(self, members: Members, budget: Budget, ruler: Ruler) -> None:
         self._members, self._budget, self._ruler = members, budget, ruler
         self.cost = lru_cache(maxsize=16)(self._cost)  # a packer asks more than once for the same start
+        self._path = lru_cache(maxsize=16)(self._found)
         self._shortened = lru_cache(maxsize=16)(self._shorten)
 
     def put(self, chunk: Chunk, reserved: int) -> Chunk:
@@ -165,7 +166,7 @@ class _Paths:
     def _count(self, context: str) -> int:
         return self._budget.tokenizer.count(context) - self._budget.tokenizer.n_special
 
-    def _path(self, start: int) -> _Path:
+    def _found(self, start: int) -> _Path:
         """Return the path of what holds the first member of a chunk; of that member, if it starts before the chunk."""
         members, steps, length = self._members, list[str](), 0
         index = members.at(start)

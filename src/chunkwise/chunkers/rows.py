@@ -44,6 +44,11 @@ class Rows:
     language: str = "auto"
     tokenizer: Tokenizer = DEFAULT_TOKENIZER
 
+    @property
+    def streams_tables(self) -> bool:
+        """Whether no rows are counted from the table's start."""
+        return self.max_rows is None
+
     def outlined(self, document: Document) -> Document:
         """Return the document with the tables of pipes that its reader did not find."""
         return with_tables(document)

@@ -7,18 +7,23 @@ looked at for it lies before the view's end. The reasons are in docs/decisions/0
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 
+from chunkwise.chunkers.growing_table import GrowingTable
 from chunkwise.chunkers.levels import sentence_ends
 from chunkwise.core.errors import ChunkwiseError, RecipeError
+from chunkwise.core.outline import body
 from chunkwise.core.protocols import Chunker, Ruler, Tokenizer
 from chunkwise.core.recipes import Pipe, numbered, parameters
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.text.graphemes import LONGEST, first_ink
 from chunkwise.text.growing import Growing
 from chunkwise.text.sentences import SAMPLE, guess_language
+
+# The media types of delimited text.
+TABLES = ("text/csv", "text/tab-separated-values")
 
 # In characters: how far around a place it may be looked whether a word or a grapheme ends there.
 _MARGIN = 4 * LONGEST
@@ -34,19 +39,25 @@ class Stream:
     chunks wait for 4,096 characters.
     Memory: a few chunks and paragraphs, and a few bytes for each chunk that was made. White space without ink after it,
     and a word without an end, are kept until they end.
+    Of delimited text, whose `media_type` says so, the chunks are those of the document that its reader makes; there
+    the first ones wait for 65,536 characters, and the beginning up to a few rows after the header is kept throughout.
     Raises: RecipeError if the recipe or its tokenizer can't decide before the text ends.
     """
 
-    def __init__(self, chunker: Chunker, *, id: str) -> None:
-        if not chunker.streamable:
+    def __init__(self, chunker: Chunker, *, id: str, media_type: str = "text/plain") -> None:
+        is_table = media_type in TABLES
+        if not (chunker.streams_tables if is_table else chunker.streamable):
             raise RecipeError(
-                f"{chunker!r} can't cut a stream: what it decides may depend on text far ahead; "
-                "read the whole text and use chunk"
+                f"{chunker!r} can't cut a stream{' of a table' if is_table else ''}: what it decides may depend on "
+                "text far ahead; read the whole text and use chunk"
             )
         pipe = chunker if isinstance(chunker, Pipe) else Pipe(chunker, ())
         named = (getattr(stage, "language", None) for stage in (pipe.chunker, *pipe.transforms))
-        self._languages = sorted({language for language in named if language is not None})
+        # In a table no sentences are looked for.
+        self._languages = [] if is_table else sorted({language for language in named if language is not None})
         self._growing = Growing(chunker.budget.tokenizer)
+        self._media_type = media_type
+        self._table = GrowingTable(self._growing, media_type=media_type, margin=_MARGIN) if is_table else None
         self._measured = _Measured(chunker.budget.tokenizer)
         self._pipe = _counting(pipe, self._measured)
         self._id = id
@@ -103,11 +114,12 @@ class Stream:
     def _decided(self, *, final: bool) -> Iterator[Chunk]:
         """Yield the chunks after the last one that nothing which follows can change; if nothing does, all."""
         growing = self._growing
-        if growing.grow(final=final) or final:
+        gained, table = growing.grow(final=final), self._table
+        if final or (gained and (table is None or table.is_known())):
             view = self._view()
             self._measured.take(view.text, growing.ruler())
             yield from numbered(self._cut(view, final=final), self._seen)
-            growing.drop(self._unneeded(view))
+            (growing if table is None else table).drop(self._unneeded(view))
         waiting = growing.received - self._position
         self._due = max(self._position + self._ahead, growing.received + waiting // 4 + 1)
 
@@ -116,20 +128,22 @@ class Stream:
         if "auto" in self._languages and not self._guessed:
             self._guessed = guess_language(self._start)
         meta = {"language": self._guessed, "offset": self._growing.offset}
-        return Document.from_text(self._growing.text, id=self._id, meta=meta)
+        blocks = self._table.blocks() if self._table is not None else ()
+        return Document(self._id, self._growing.text, blocks, self._media_type, meta=meta)
 
     def _cut(self, view: Document, *, final: bool) -> Iterator[Chunk]:
-        offset, pipe = self._growing.offset, self._pipe
-        rest = Span(self._position - offset, len(view.text))
+        offset, pinned, pipe = self._growing.offset, self._growing.n_pinned, self._pipe
+        decided = len(view.text) if self._table is None else self._table.sure()
+        rest = Span(max(self._position - offset, body(view).start), len(view.text))
         # The transforms go on from the last chunk, so they are given it once more.
-        last = [_shifted(self._last, -offset)] if self._last is not None else []
+        last = [_shifted(self._last, -offset, beyond=pinned)] if self._last is not None else []
         chunks = chain(last, pipe.chunker(view, pipe.reserve(view), [rest]))
         for chunk in islice(pipe.transformed(chunks, view), len(last), None):
             looked = self._looked(view)
-            if looked >= len(view.text) and not final:
+            if looked >= decided and not final:
                 return
             self._ahead = looked - chunk.body.start
-            self._last = _shifted(chunk, offset)
+            self._last = _shifted(chunk, offset, beyond=pinned)
             self._position = self._last.body.end
             yield self._last
 
@@ -147,7 +161,8 @@ class Stream:
             return 0
         offset, room = self._growing.offset, self._pipe.budget.room
         repeated = self._measured.ruler.fit_back(self._position - offset, room + 1)
-        needed = min(self._last.start - offset, repeated) - _MARGIN
+        start = self._last.start if self._table is None else self._last.body.start  # what rides along is kept
+        needed = min(start - offset, repeated) - _MARGIN
         ends = [sentence_ends(view, language) for language in self._languages]
         while needed > 0 and (start := min((each.window(needed) for each in ends), default=needed)) < needed:
             needed = start  # a window of one language may be none of another
@@ -192,6 +207,7 @@ def _counting(pipe: Pipe, tokenizer: Tokenizer) -> Pipe:
     return replace(pipe, chunker=replace(pipe.chunker, tokenizer=tokenizer, **unit))  # type: ignore[type-var]
 
 
-def _shifted(chunk: Chunk, by: int) -> Chunk:
-    spans: Sequence[Span] = [Span(start + by, end + by) for start, end in chunk.spans]
+def _shifted(chunk: Chunk, by: int, *, beyond: int) -> Chunk:
+    """Move the spans of a chunk that start at `beyond` or after it."""
+    spans = (Span(start + by, end + by) if start >= beyond else Span(start, end) for start, end in chunk.spans)
     return replace(chunk, spans=tuple(spans))

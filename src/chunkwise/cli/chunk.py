@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,10 +17,11 @@ from chunkwise.cli.files import (
     LimitOption,
     OnErrorOption,
     PasswordOption,
-    documents,
+    documents_or_files,
     reading,
     tell_skips,
 )
+from chunkwise.cli.large import chunks_of_file, is_large_table
 from chunkwise.cli.stdin import PLAIN, rows_of_stdin
 from chunkwise.cli.terminal import (
     JsonOption,
@@ -44,7 +46,7 @@ from chunkwise.text.unicode import printable
 if TYPE_CHECKING:
     from chunkwise.core.protocols import Chunker
     from chunkwise.core.types import Chunk, Document
-    from chunkwise.readers.read import Skip
+    from chunkwise.readers.read import Found, Skip
 
 
 def chunk(
@@ -82,8 +84,10 @@ def chunk(
     skips: list[Skip] = []
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
+        read_as = reading(password, limit, clean)
+        large = partial(is_large_table, cut=cut, reading=read_as)
         found = _readable(
-            documents(paths, glob or [], show, reading=reading(password, limit, clean), on_error=on_error), skips
+            documents_or_files(paths, glob or [], show, reading=read_as, on_error=on_error, left=large), skips
         )
         if out is not None:
             with written_aside(out) as stream:
@@ -92,7 +96,7 @@ def chunk(
             write_json(_rows(cut, found, counts))
         else:
             for document in found:
-                _print(document, list(cut(document)), counts)
+                _print(document.id, list(_chunks(cut, document)), counts)
     tell_skips(skips)
     n_chunks, n_documents = counted(counts["chunks"], "chunk"), counted(counts["documents"], "document")
     say(f"{n_chunks} of {n_documents} by {cut!r}" + (f" in {out}" if out else ""))
@@ -110,8 +114,8 @@ def _write_stdin(rows: Iterator[dict[str, Any]], out: Path | None) -> int:
     return n_chunks
 
 
-def _readable(results: Iterable[Document | Skip], skips: list[Skip]) -> Iterator[Document]:
-    """Yield the documents; put the rest on the list."""
+def _readable(results: Iterable[Document | Skip | Found], skips: list[Skip]) -> Iterator[Document | Found]:
+    """Yield the documents, and the files to be cut as they are read; put the rest on the list."""
     from chunkwise.readers.read import Skip
 
     for result in results:
@@ -121,20 +125,29 @@ def _readable(results: Iterable[Document | Skip], skips: list[Skip]) -> Iterator
             yield result
 
 
-def _rows(cut: Chunker, documents: Iterator[Document], counts: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _chunks(cut: Chunker, document: Document | Found) -> Iterator[Chunk]:
+    from chunkwise.core.types import Document
+
+    return cut(document) if isinstance(document, Document) else chunks_of_file(document, cut)
+
+
+def _rows(cut: Chunker, documents: Iterator[Document | Found], counts: dict[str, int]) -> Iterator[dict[str, Any]]:
+    from chunkwise.core.types import Document
+
     for document in documents:
         counts["documents"] += 1
-        for index, chunk in enumerate(cut(document)):
+        for index, chunk in enumerate(_chunks(cut, document)):
             counts["chunks"] += 1
-            yield {**chunk_fields(chunk, index), **source_fields(chunk, document)}
+            moved = source_fields(chunk, document) if isinstance(document, Document) else {}
+            yield {**chunk_fields(chunk, index), **moved}
 
 
-def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> None:
+def _print(id: str, chunks: list[Chunk], counts: dict[str, int]) -> None:
     from rich.table import Table
 
     counts["documents"] += 1
     counts["chunks"] += len(chunks)
-    table = Table(title=one_line(document.id), title_justify="left", box=None, expand=True)
+    table = Table(title=one_line(id), title_justify="left", box=None, expand=True)
     placed = ("place",) if any(chunk.place for chunk in chunks) else ()
     for column in ("#", "tokens", "span", *placed):
         table.add_column(column)

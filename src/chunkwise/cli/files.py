@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from difflib import get_close_matches
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from chunkwise.core.types import Document
     from chunkwise.pipeline import Progress
     from chunkwise.readers.batch import OnError
-    from chunkwise.readers.read import Reading, Skip
+    from chunkwise.readers.read import Found, Reading, Skip
 
 GlobOption = Annotated[
     list[str] | None, typer.Option("--glob", "-g", help="Take only files that match, e.g. '*.md'. May be given again.")
@@ -79,15 +80,34 @@ def documents(
     paths: Sequence[str], globs: Sequence[str], show: Progress | None, *, reading: Reading, on_error: str = "skip"
 ) -> Iterator[Document | Skip]:
     """Read files and folders, telling how far it is and what is doubtful. A missing path is told at once."""
+    from chunkwise.readers.read import Found
+
+    found = documents_or_files(paths, globs, show, reading=reading, on_error=on_error, left=lambda _: False)
+    return (result for result in found if not isinstance(result, Found))
+
+
+def documents_or_files(
+    paths: Sequence[str],
+    globs: Sequence[str],
+    show: Progress | None,
+    *,
+    reading: Reading,
+    on_error: str,
+    left: Callable[[Found], bool],
+) -> Iterator[Document | Skip | Found]:
+    """Read files and folders as `documents` does, but for those that are to be `left` as they are."""
+    from chunkwise.core.types import Document
     from chunkwise.readers.batch import read_files
-    from chunkwise.readers.read import Skip, doubts, find_files
+    from chunkwise.readers.read import Found, doubts, find_files
 
     wanted = error_mode(on_error)
     files = [file for path in paths for file in find_files(path, globs=globs)]
-    for done, result in enumerate(read_files(files, reading=reading, on_error=wanted), 1):
+    runs = groupby(files, key=lambda file: isinstance(file, Found) and left(file))
+    results = (run if as_it_is else read_files(run, reading=reading, on_error=wanted) for as_it_is, run in runs)
+    for done, result in enumerate(chain.from_iterable(results), 1):
         if show is not None:
             show(done, len(files), result.id)
-        for doubt in () if isinstance(result, Skip) else doubts(result):
+        for doubt in doubts(result) if isinstance(result, Document) else ():
             say(f"note: {doubt}")
         yield result
 

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from chunkwise.core.cells import hull, place_of, sheet_prefix
 from chunkwise.core.spans import gaps
 from chunkwise.core.types import Block, BlockKind, Document, Drop, Span
+
+# The blocks that a reader of sheets labels with the cells that they fill.
+_IN_CELLS: tuple[BlockKind, ...] = ("header", "row", "paragraph")
 
 
 class Outline:
@@ -30,6 +34,9 @@ class Outline:
         self._pages = self.blocks("page")
         self._page_starts = [page.span.start for page in self._pages]
         self._page_ends = [page.span.end for page in self._pages]
+        self._rows = [block for block in document.blocks if block.label and _fills_cells(block)]
+        self._row_starts = [row.span.start for row in self._rows]
+        self._row_ends = [row.span.end for row in self._rows]
 
     def blocks(self, *kinds: BlockKind) -> list[Block]:
         """Return the blocks of these kinds, in document order; the outer one first of two that start together."""
@@ -76,6 +83,24 @@ class Outline:
         first = bisect_right(self._page_ends, span.start)
         last = bisect_left(self._page_starts, span.end)
         return tuple(page.level for page in self._pages[first:last])
+
+    def cells(self, span: Span) -> str:
+        """Return the range of cells of the rows that `span` touches, as in `Orders!A2:H40`; one for each sheet.
+
+        It is empty where no reader labelled rows.
+        """
+        if not self._rows:
+            return ""
+        first, last = bisect_right(self._row_ends, span.start), bisect_left(self._row_starts, span.end)
+        found: dict[str, list[str]] = {}
+        for row in self._rows[first:last]:
+            page = bisect_right(self._page_starts, row.span.start) - 1
+            found.setdefault(self._pages[page].label if page >= 0 else "", []).append(row.label)
+        return ", ".join(f"{sheet_prefix(sheet)}{hull(labels)}" for sheet, labels in found.items())
+
+
+def _fills_cells(block: Block) -> bool:
+    return block.kind in _IN_CELLS and place_of(block.label.partition(":")[0]) is not None
 
 
 @lru_cache(maxsize=4)

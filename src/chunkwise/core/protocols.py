@@ -129,6 +129,14 @@ class Chunker(Protocol):
         """
         ...
 
+    @property
+    def streams_tables(self) -> bool:
+        """Whether it is streamable in the same sense where the text is delimited: a table whose records are lines.
+
+        It may look to the end of the record around a place that it looked up, and at the header; for no sentences.
+        """
+        ...
+
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:

@@ -44,7 +44,7 @@ def strategy(cls: type[T]) -> type[T]:
 
     It gains checked parameters, a `repr` that is its recipe, `|`, chunks that are told apart by
     `ordinal`, the document's body where no spans are given to cut `within`, and what it does not
-    define of `budget`, `leaf_budget`, `dropped`, `outlined`, `cuts_units` and `streamable`.
+    define of `budget`, `leaf_budget`, `dropped`, `outlined`, `cuts_units`, `streamable` and `streams_tables`.
     """
     cut = cls.__call__
 
@@ -63,6 +63,7 @@ def strategy(cls: type[T]) -> type[T]:
         "outlined": _outlined,
         "cuts_units": False,
         "streamable": False,
+        "streams_tables": False,
         "__or__": _pipe,
     }
     for name, value in defaults.items():
@@ -128,6 +129,13 @@ class Pipe:
     def streamable(self) -> bool:
         """Whether all its stages are."""
         return self.chunker.streamable and all(step.streamable for step in self.transforms)
+
+    @property
+    def streams_tables(self) -> bool:
+        """Whether the chunker does, and what follows it is streamable and looks for no sentences."""
+        stages = self.transforms
+        sentences = any(getattr(step, "language", None) is not None for step in stages)
+        return self.chunker.streams_tables and not sentences and all(step.streamable for step in stages)
 
     def dropped(self, document: Document) -> Sequence[Drop]:
         """Return what the chunker leaves out."""

@@ -81,7 +81,7 @@ def decode(source: Source) -> tuple[str, Meta]:
     for mark, encoding in _BOMS:
         if content.startswith(mark):
             return _strict(source, encoding), {"encoding": encoding}
-    _refuse_binary(source)
+    refuse_binary(source)
     declared = _declared(content[:_HEAD]) if source.media_type in _MARKUP else ""
     if declared.startswith(_ESCAPING) and (text := _fitting(content, declared)) is not None:
         return text, {"encoding": declared}
@@ -98,6 +98,18 @@ def decode(source: Source) -> tuple[str, Meta]:
             "and no other encoding fits; convert the file to UTF-8"
         )
     return _strict(source, guessed), {"encoding": guessed, "encoding_guessed": True}
+
+
+def is_utf8(head: bytes) -> bool:
+    """Tell whether a text that begins with these bytes is one for `decode_pieces`, as far as they go."""
+    if any(head.startswith(mark) for mark, _ in _BOMS):
+        return True
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+        refuse_binary(Source("", head))
+    except (UnicodeDecodeError, ReadError):
+        return False
+    return True
 
 
 def decode_pieces(pieces: Iterable[bytes], *, id: str) -> Iterator[str]:
@@ -160,7 +172,8 @@ def _line(content: bytes, position: int) -> int:
     return content.count(b"\n", 0, position) + 1
 
 
-def _refuse_binary(source: Source) -> None:
+def refuse_binary(source: Source) -> None:
+    """Raise ReadError if the first bytes are those of no text in an encoding that has no byte order mark."""
     head = source.content[:_SAMPLE]
     controls = len(head) - len(head.translate(None, _CONTROLS))
     if controls > _MOST_CONTROLS * len(head) and not _is_utf8_text(head):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice, pairwise
 
 from chunkwise.core.origins import Origin
@@ -13,66 +14,108 @@ from chunkwise.text.records import cells, record_starts
 
 _DELIMITERS = ",;\t|"
 # How much of a table is looked at to find its delimiter: characters, and records.
-_SAMPLE, _RECORDS = 1 << 16, 100
+SAMPLE, _RECORDS = 1 << 16, 100
 # How many records may stand before the first that has as many cells as most: a title, a date, a note.
 _PREAMBLE = 20
 # What share of the records must have as many cells: else commas are in the words of a table of one column.
 _SHARE = 0.5
-_NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%)]?")
+# The first line that Excel takes the delimiter from.
+_TOLD = re.compile(r"\ufeff?\"?sep=(?P<delimiter>[,;\t|])\"?[ \t]*(?:\r\n|\n|\r|\Z)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:18|19|20|21)\d\d")
+NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%)]?")
 
 
 def read_table(source: Source) -> Document:
     """Read CSV or TSV. The table's label is its delimiter; rows have no blocks, for there may be millions.
 
-    The first record is a header where its cells are no numbers, not empty but for the first, and all different.
+    The first record is a header where its cells name the columns: see `names_columns`. The line `sep=;` that Excel
+    writes is front matter.
     """
     text, meta = decode(source)
-    blocks = _blocks(text, "\t" if source.media_type == "text/tab-separated-values" else ",")
+    blocks = table_blocks(text, source.media_type)
     return Document(source.id, text, blocks, source.media_type, source.location, meta, Origin())
 
 
-def _blocks(text: str, usual: str) -> tuple[Block, ...]:
-    if not text.strip():
-        return ()
+def table_blocks(text: str, media_type: str) -> tuple[Block, ...]:
+    """Return the blocks of delimited text: the table, and its header if it has one; none of a text that is blank.
+
+    Only the first `SAMPLE` characters decide where they start, and whether there is more.
+    """
     sample = _whole_records(text)
-    delimiter, width = _delimiter(sample, usual)
-    records = _sampled(sample, delimiter)
+    told = _TOLD.match(sample)
+    body = told.end() if told else 0
+    if not sample[body:].strip():
+        return ()
+    usual = "\t" if media_type == "text/tab-separated-values" else ","
+    delimiter, width = _delimiter(sample, body, told["delimiter"] if told else _DELIMITERS, usual)
+    records = _sampled(sample, body, delimiter)
     start = next((r.start for r in records[:_PREAMBLE] if len(cells(text, r, delimiter)) >= width), records[0].start)
+    first, *others = (record for record in records if record.start >= start)
+    front = (Block("front_matter", Span(0, body)),) if told else ()
     table = Block("table", Span(start, len(text)), label=delimiter)
-    first = next(record for record in records if record.start == start)
-    if len(records) > 1 and _is_header([cell.slice(text) for cell in cells(text, first, delimiter)]):
-        return table, Block("header", first, level=1, parent=0)
-    return (table,)
+    if others and names_columns(_bare(text, first, delimiter), [_bare(text, other, delimiter) for other in others]):
+        return *front, table, Block("header", first, level=1, parent=len(front))
+    return *front, table
+
+
+def names_columns(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether titles name the columns of the rows under them.
+
+    They do if they are no numbers, but for years that rise or fall, and all different, and only the first is empty.
+    Where some are alike or empty, most must be there, and one of them stand above numbers, two at least, and no text.
+    """
+    named, later = [title for title in titles if title], [title for title in titles[1:] if title]
+    texts = titles[:1] if len(later) > 1 and are_years(later) else named
+    if not named or any(map(NUMBER.fullmatch, texts)):
+        return False
+    missing = titles[1:] if len(titles) > 2 else titles  # a column of row numbers often has no title
+    if all(missing) and len(set(titles)) == len(titles):
+        return True
+    return 2 * len(named) > len(titles) and any(
+        title and _are_numbers([row[column] for row in rows if column < len(row) and row[column]])
+        for column, title in enumerate(titles)
+    )
+
+
+def are_years(titles: Sequence[str]) -> bool:
+    """Tell whether titles are years that rise, or fall, from one to the next."""
+    if not all(map(_YEAR.fullmatch, titles)):
+        return False
+    return all(a < b for a, b in pairwise(titles)) or all(a > b for a, b in pairwise(titles))
+
+
+def _are_numbers(values: Sequence[str]) -> bool:
+    return len(values) > 1 and all(map(NUMBER.fullmatch, values))
+
+
+def _bare(text: str, record: Span, delimiter: str) -> list[str]:
+    """Return the cells of a record without what stands around their text."""
+    return [cell.slice(text).strip('\ufeff \t\r\n"') for cell in cells(text, record, delimiter)]
 
 
 def _whole_records(text: str) -> str:
     """Return the beginning of a text, up to a line break where there is one."""
-    if len(text) <= _SAMPLE:
+    if len(text) <= SAMPLE:
         return text
-    end = max(text.rfind("\n", 0, _SAMPLE), text.rfind("\r", 0, _SAMPLE)) + 1
-    return text[: end or _SAMPLE]
+    end = max(text.rfind("\n", 0, SAMPLE), text.rfind("\r", 0, SAMPLE)) + 1
+    return text[: end or SAMPLE]
 
 
-def _delimiter(sample: str, usual: str) -> tuple[str, int]:
+def _delimiter(sample: str, start: int, delimiters: str, usual: str) -> tuple[str, int]:
     """Return the delimiter that most records have equally often, and how many cells they have with it."""
-    best = (_SHARE, 1, usual)
-    for delimiter in sorted(_DELIMITERS, key=lambda one: one != usual):
-        widths = Counter(len(cells(sample, record, delimiter)) for record in _sampled(sample, delimiter))
+    best = (_SHARE, 1, usual if usual in delimiters else delimiters)
+    for delimiter in sorted(delimiters, key=lambda one: one != usual):
+        records = _sampled(sample, start, delimiter)
+        widths = Counter(len(cells(sample, record, delimiter)) for record in records)
         width, n_records = max(widths.items(), key=lambda item: (item[0] > 1, item[1], item[0]))
         if width > 1 and (n_records / widths.total(), width) > best[:2]:
             best = (n_records / widths.total(), width, delimiter)
     return best[2], best[1]
 
 
-def _sampled(sample: str, delimiter: str) -> list[Span]:
+def _sampled(sample: str, start: int, delimiter: str) -> list[Span]:
     """Return the first records that are not blank."""
-    starts = record_starts(sample, 0, len(sample), delimiter)
+    starts = record_starts(sample, start, len(sample), delimiter)
     edges = [*islice(starts, 4 * _RECORDS), len(sample)]
     spans = (Span(start, end) for start, end in pairwise(edges))
     return [span for span in spans if span.slice(sample).strip()][:_RECORDS]
-
-
-def _is_header(titles: list[str]) -> bool:
-    bare = [title.strip('\ufeff \t\r\n"') for title in titles]
-    named = bare[1:] if len(bare) > 2 and not bare[0] else bare  # a column of row numbers often has no title
-    return all(named) and not any(map(_NUMBER.fullmatch, named)) and len(set(bare)) == len(bare)

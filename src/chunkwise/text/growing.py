@@ -23,14 +23,15 @@ _NEAR = 64
 class Growing:
     """What is kept of a text that comes in pieces, up to the last place where its tokens stay as they are.
 
-    `text` starts `offset` characters after the whole text did; `received` is how far the whole has come.
+    `text` starts `offset` characters after the whole text did, but for its first `n_pinned` characters, which are
+    the whole's first and are never let go of; `received` is how far the whole has come.
     A ruler over `text` looks up what one over the whole text would.
     Cost: every character is encoded once. Raises: RecipeError for a tokenizer that parts a text at no known place.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.text = ""
-        self.offset = self.received = 0
+        self.offset = self.received = self.n_pinned = 0
         self.tokenizer = tokenizer
         self._encoding = _encoding(tokenizer)
         self._ends = array("i")
@@ -53,10 +54,12 @@ class Growing:
         return stop > 0
 
     def drop(self, length: int) -> None:
-        """Let go of the first characters."""
-        self.text = self.text[length:]
+        """Let go of the first characters that are not pinned."""
+        pinned = self.n_pinned
+        self.text = self.text[:pinned] + self.text[pinned + length :]
         self.offset += length
-        self._ends = _shifted(self._ends[bisect_right(self._ends, length) :], -length)
+        first, last = bisect_right(self._ends, pinned), bisect_right(self._ends, pinned + length)
+        self._ends = self._ends[:first] + _shifted(self._ends[last:], -length)
 
     def ruler(self) -> Ruler:
         """Return a ruler over `text`."""

@@ -151,6 +151,8 @@ def looks_like_json(text: str) -> bool:
 
 
 def _unquoted(name: str) -> str:
+    if "\\" not in name:
+        return name.strip('"')
     try:
         return str(json.loads(name, strict=False))
     except ValueError:

@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from chunkwise.core.types import Span
 from chunkwise.text.words import last_line
@@ -34,7 +35,7 @@ class Records:
 
     def last(self, lo: int, hi: int) -> int | None:
         """Return the last place in `(lo, hi]` where a record starts."""
-        lo, hi = max(lo, self._start - 1), min(hi, self._end)
+        lo, hi = max(lo, self._start - 1), min(hi, self._end - 1)
         if self._starts is None:
             return last_line(self._text, max(lo, self._start), hi) or (self._start if lo < self._start <= hi else None)
         index = bisect_right(self._starts, hi) - 1
@@ -64,6 +65,33 @@ def record_starts(text: str, start: int, end: int, delimiter: str) -> Iterator[i
             yield match.end()
 
 
+class Sure(NamedTuple):
+    """Where records start whatever follows a text, and whether a quote before the last of them is never closed."""
+
+    starts: list[int]
+    stray: bool
+
+
+def sure_records(text: str, start: int, delimiter: str) -> Sure:
+    """Return where records start after `start`, which is the start of one, as far as no text that follows moves them.
+
+    A quoted field at the end of the text may go on, and so may a quote that is not closed there.
+    """
+    found, stray, position = list[int](), False, start
+    pattern = _open_pattern(delimiter)
+    while (match := pattern.search(text, position)) is not None:
+        position = match.end()
+        if text[match.start()] in "\r\n":
+            if match[0] == "\r" and position == len(text):
+                break
+            found.append(position)
+        elif position == len(text):
+            break
+        elif match["closed"] is None:
+            stray, position = True, match.start() + 1
+    return Sure(found, stray)
+
+
 def cells(text: str, record: Span, delimiter: str) -> list[Span]:
     """Return the cells of a record, with quotes, without delimiters; the line break is part of the last."""
     found, start = [], record.start
@@ -81,6 +109,17 @@ def _pattern(delimiter: str, wanted: str) -> re.Pattern[str]:
     After a quote that is not closed all quotes come in pairs, and each pair is a field that is empty: looking on
     from there goes over nothing twice.
     """
+    return re.compile(rf'{_quoted(delimiter)}"|{wanted}')
+
+
+@lru_cache(maxsize=4)
+def _open_pattern(delimiter: str) -> re.Pattern[str]:
+    """Return the pattern of line breaks and of quoted fields, closed or not."""
+    return re.compile(rf'{_quoted(delimiter)}(?P<closed>")?+|{_BREAK}')
+
+
+def _quoted(delimiter: str) -> str:
+    """Return what matches a quoted field up to the quote that closes it."""
     opening = rf"(?:(?<=[\r\n\ufeff{re.escape(delimiter)}])|\A)"
     inner = rf'[^"]{{0,{_LONGEST}}}+'
-    return re.compile(rf'{opening}"{inner}(?:""{inner})*+"|{wanted}')
+    return rf'{opening}"{inner}(?:""{inner})*+'
