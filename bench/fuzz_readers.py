@@ -11,6 +11,7 @@ import argparse
 import io
 import random
 import resource
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -38,6 +39,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="a folder for the files at which a reader failed")
     options = parser.parse_args()
     chance = random.Random(options.seed)
     sources = files([*options.folders, OURS, SHARED / "pdf"])
@@ -49,8 +51,11 @@ def main() -> None:
                 kind = chance.choice(sorted(sources))
                 kinds[kind] += 1
                 damage(chance, chance.choice(sources[kind]), Path(folder, f"{number:04}"))
-            for fault in faults(Path(folder), totals):
+            for id, fault in faults(Path(folder), totals):
                 print(fault, file=sys.stderr)
+                if options.keep:
+                    options.keep.mkdir(exist_ok=True)
+                    shutil.copy(Path(folder, id), options.keep)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
     print(", ".join(f"{count} {name}" for name, count in totals.most_common()) + f"; peak of a reader {peak:,.0f} MB")
@@ -119,19 +124,19 @@ def mutated(chance: random.Random, content: bytes) -> bytes:
     return bytes(damaged)
 
 
-def faults(folder: Path, totals: Counter[str]) -> Iterator[str]:
-    """Read a folder of damaged files, and yield what should not have happened."""
+def faults(folder: Path, totals: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Read a folder of damaged files, and yield what should not have happened, with the file's name."""
     for result in cw.read_folder(folder, reading=READING):
         if isinstance(result, cw.Document):
             totals["read"] += 1
             if any(not 0 <= block.span.start <= block.span.end <= len(result.text) for block in result.blocks):
                 totals["faults"] += 1
-                yield f"{result.id}: a block outside the text"
+                yield result.id, f"{result.id}: a block outside the text"
         else:
             totals["told"] += 1
             if any(fault in result.reason for fault in FAULTS):
                 totals["faults"] += 1
-                yield result.reason
+                yield result.id, result.reason
 
 
 if __name__ == "__main__":

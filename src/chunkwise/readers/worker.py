@@ -21,9 +21,6 @@ from chunkwise.core.types import Block, Document, Limits, Span
 from chunkwise.readers import Format
 from chunkwise.readers.read import Found, Reading, Skip, attempt
 
-# In bytes: what the process takes before it reads anything.
-_BASE = 256 << 20
-
 
 class Worker:
     """A process that reads one file at a time. It starts with the first one, and is replaced when it ends."""
@@ -81,7 +78,8 @@ def main() -> None:
 
 def _started() -> subprocess.Popen[bytes]:
     """Start a process that finds the same packages as this one, and none in the folder it happens to be in."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    paths = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}  # which takes memory a thread
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "chunkwise.readers.worker"],
         stdin=subprocess.PIPE,
@@ -122,8 +120,7 @@ def _bind(memory: int) -> None:
     except ImportError:  # Windows
         return
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = memory + _BASE
-    resource.setrlimit(resource.RLIMIT_DATA, (wanted if most < 0 else min(wanted, most), most))
+    resource.setrlimit(resource.RLIMIT_DATA, (memory if most < 0 else min(memory, most), most))
 
 
 def _fields(result: Document | Skip) -> dict[str, Any]:
