@@ -12,6 +12,7 @@ from chunkwise.core.cells import Place, cell_range
 from chunkwise.core.errors import ReadError, require
 from chunkwise.core.types import Document, Source
 from chunkwise.readers.archive import unpacked
+from chunkwise.readers.compound import check_chains
 from chunkwise.readers.sheet_layout import Line, Row, Value, layout
 from chunkwise.readers.sheet_records import survey_xls, survey_xlsb
 from chunkwise.readers.sheet_xml import Merged, Survey, part_of, survey_ods, survey_xlsx
@@ -77,6 +78,7 @@ def _surveys(source: Source) -> list[Survey]:
     if content.startswith(_OLE2):
         if _ENCRYPTED_PACKAGE in content or _FILEPASS.search(content):
             raise ReadError(f"{source.id}: an encrypted workbook; save it without a password")
+        check_chains(content, source.id)
         _check(source, survey_xls(content, source.id), together=True)
         return []
     if not content.startswith(b"PK"):
