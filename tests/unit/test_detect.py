@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import pytest
 
@@ -16,11 +16,11 @@ OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100)
 PAGE = b"<!-- saved -->\n<!DOCTYPE html><html><p>x"
 
 
-def archive(**parts: bytes) -> bytes:
+def archive(*, packed: bool = False, **parts: bytes) -> bytes:
     buffer = io.BytesIO()
-    with ZipFile(buffer, "w") as packed:
+    with ZipFile(buffer, "w", ZIP_DEFLATED if packed else ZIP_STORED) as target:
         for name, content in parts.items():
-            packed.writestr(name.replace("__", "/").replace("_xml", ".xml").replace("_bin", ".bin"), content)
+            target.writestr(name.replace("__", "/").replace("_xml", ".xml").replace("_bin", ".bin"), content)
     return buffer.getvalue()
 
 
@@ -69,3 +69,12 @@ def test_what_no_reader_takes_is_told(tmp_path: Path, name: str, content: bytes,
     path.write_bytes(content)
     with pytest.raises(ReadError, match=reason):
         format_of(path, content[:HEAD], id=name)
+
+
+def test_a_damaged_declaration_is_left_to_the_reader(tmp_path: Path) -> None:
+    content = bytearray(archive(mimetype=b"application/vnd.oasis.opendocument.spreadsheet", packed=True))
+    start = content.index(b"mimetype") + len(b"mimetype")
+    content[start : start + 8] = b"\xff" * 8
+    path = tmp_path / "a.ods"
+    path.write_bytes(content)
+    assert format_of(path, bytes(content[:HEAD]), id="a.ods") == READERS[".ods"]

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from zipfile import BadZipFile, ZipFile
 
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Source
 
+# What opening and unpacking a damaged archive raises.
+DAMAGED = (
+    *(BadZipFile, zlib.error, struct.error, EOFError),
+    *(OSError, ValueError, RuntimeError, LookupError, NotImplementedError),
+)
 # No Office file has so many parts; a bomb of empty ones has.
 _MOST_PARTS = 20_000
 
@@ -21,7 +28,7 @@ def unpacked(source: Source) -> ZipFile:
     try:
         archive = ZipFile(io.BytesIO(source.content))
         parts = archive.infolist()
-    except (BadZipFile, OSError, ValueError, NotImplementedError) as err:
+    except DAMAGED as err:
         raise ReadError(f"{source.id}: a damaged archive ({err}); open it in its program and save it anew") from err
     if any(part.flag_bits & 1 for part in parts):
         raise ReadError(f"{source.id}: an encrypted archive; save it without a password")

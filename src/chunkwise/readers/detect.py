@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from chunkwise.core.errors import ReadError
 from chunkwise.readers import READERS, TEXT, Format
+from chunkwise.readers.archive import DAMAGED
 
 # In bytes: how far into a file its signature may stand. Source: PDF 1.7, implementation note 13: 1,024.
 HEAD = 1024
@@ -23,6 +24,7 @@ _PARTS = {
     "xl/workbook.xml": ".xlsx",
     "xl/workbook.bin": ".xlsb",
 }
+_LONGEST_TYPE = 100  # in bytes
 _MIME_TYPES = {b"application/vnd.oasis.opendocument.spreadsheet": ".ods"}
 
 
@@ -56,9 +58,9 @@ def _archived(path: Path, named: Format | None, id: str) -> Format:
     try:
         with ZipFile(path) as archive:
             names = set(archive.namelist())
-            declared = archive.read("mimetype")[:100] if "mimetype" in names else b""
-    except (BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
-        names, declared = set(), b""  # its reader will say what is wrong
+            declared = archive.open("mimetype").read(_LONGEST_TYPE) if "mimetype" in names else b""
+    except DAMAGED:  # its reader will say what is wrong
+        names, declared = set(), b""
     suffix = next((suffix for part, suffix in _PARTS.items() if part in names), _MIME_TYPES.get(declared.strip()))
     if suffix is not None:
         return READERS[suffix]

@@ -7,27 +7,24 @@ memory; and it leaves out errors, formulas that were never computed, and the mer
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from chunkwise.core.cells import Place, place_of
 from chunkwise.core.errors import ReadError
+from chunkwise.readers.archive import DAMAGED as DAMAGED_ARCHIVE
 
 # In bytes: how much of a part is unpacked at once.
 _PIECE = 1 << 20
 # In bytes: a longer list of sheets is none.
 _MOST_OF_PART = 1 << 24
 # What reading a part of an archive raises; a LookupError for an encoding that is none.
-DAMAGED = (
-    *(expat.ExpatError, BadZipFile, zlib.error, EOFError, NotImplementedError),
-    *(OSError, ValueError, RuntimeError, LookupError),
-)
+DAMAGED = (expat.ExpatError, *DAMAGED_ARCHIVE)
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
 _ATTRIBUTES = re.compile(r"""([^\s=<>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _REST = r"""\s((?:[^"'>]|"[^"]*"|'[^']*')*+)>"""

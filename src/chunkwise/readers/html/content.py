@@ -31,7 +31,7 @@ _HEAD = 5000
 _RUNNING = 50
 _SHORT = 250
 # What share of the running text a part must hold, else it is no content whatever it is called; chosen, as all shares
-# here, on one half of the pages of tests/quality/test_html.py and confirmed on the other.
+# here, with the pages of tests/quality/test_html.py in sight.
 _MAIN_SHARE = 0.4
 # What share the element that is marked as the content must hold, and a child so that the choice goes down to it.
 _MARKED_SHARE = 0.25

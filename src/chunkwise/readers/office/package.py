@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import re
-import struct
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, Self, cast
 from urllib.parse import unquote
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from chunkwise.core.errors import ReadError, require
 from chunkwise.core.types import Source
-from chunkwise.readers.archive import unpacked
+from chunkwise.readers.archive import DAMAGED, unpacked
 
 # Prefix -> namespace, as ECMA-376 and Microsoft's extensions to it write them.
 _NAMESPACES = {
@@ -49,8 +47,6 @@ _NODE = 128
 _PARSER_DEPTH = 256
 # What share of the memory that a file may use one tree may take.
 _TREE_SHARE = 0.5
-# What the standard library raises for an archive whose directory, or whose compressed bytes, were changed.
-_UNREADABLE = (BadZipFile, EOFError, OSError, RuntimeError, ValueError, struct.error, zlib.error)
 # What the core properties of a file are called here.
 _PROPERTIES = {
     "title": "dc:title",
@@ -164,7 +160,7 @@ class Package:
         self._refuse_large(name, self._archive.getinfo(stored).file_size)
         try:
             content = self._archive.read(stored)
-        except _UNREADABLE as err:
+        except DAMAGED as err:
             raise ReadError(f"{self.id}, {name}: damaged ({err}); open it in its program and save it anew") from err
         self._refuse_large(name, len(content) + _NODE * (content.count(b"<") + content.count(b"=")))
         if _STRICT_ROOT in content:
