@@ -9,6 +9,7 @@ from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
 from chunkwise.embed.http import HttpEncoder
 from chunkwise.embed.onnx import minilm, onnx_folder
+from chunkwise.embed.static import STATIC, StaticEncoder
 from chunkwise.text.huggingface import MINILM
 
 __all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder", "takes"]
@@ -22,6 +23,8 @@ def encoder(spec: str = MINILM) -> Encoder:
     """
     if spec == MINILM:
         return minilm()
+    if spec == STATIC:
+        return StaticEncoder()
     if spec.lower().startswith(("http://", "https://")):
         url, _, model = spec.partition("#")
         if not model:

@@ -154,6 +154,16 @@ def onnx_folder(path: str | os.PathLike[str]) -> OnnxEncoder:
     )
 
 
+def token_outputs(encoder: OnnxEncoder, ids: Sequence[int]) -> Floats2d:
+    """Return what the model makes of each token as a text by itself, [n_ids, dim], not scaled to any length."""
+    model = _load(encoder.model or _packaged_minilm())
+    around = huggingface(encoder.tokenizer.name).encode("").ids
+    first, last = around[:1], around[1:]
+    groups = [ids[start : start + _TOKENIZED] for start in range(0, len(ids), _TOKENIZED)]
+    texts = [[np.array([*first, id, *last], np.int32) for id in group] for group in groups]
+    return np.concatenate([_run(model, rows, 0, encoder.pooling) for rows in texts], dtype=np.float32)
+
+
 def _token_ids(tokenizer: HuggingFace, texts: Sequence[str]) -> list[NDArray[np.int32]]:
     encode = huggingface(tokenizer.name).encode_batch_fast
     ids: list[NDArray[np.int32]] = []
