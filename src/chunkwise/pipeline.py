@@ -18,6 +18,7 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever,
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed import takes
+from chunkwise.embed.cache import USER_CACHE, cached, user_file, why_unwritable
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.read import DEFAULT_READING, NOTES, Reading, Skip, doubts, find_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
@@ -100,10 +101,18 @@ class Index:
     """Chunks and vectors of documents, kept in a folder (or in memory, with "memory:"), and searched.
 
     An index is made with one recipe and one encoder, which it remembers; opening it needs neither.
+    `cache` is a file that keeps the vectors of passages for other indexes, None for none. By default it is in the
+    user's cache folder, and serves encoders that are named: what an encoder object says of itself is not vouched for.
     Raises: StoreError if the folder holds something else, or was made with another encoder.
     """
 
-    def __init__(self, url: str | os.PathLike[str] = "index", *, encoder: str | Encoder | None = None) -> None:
+    def __init__(
+        self,
+        url: str | os.PathLike[str] = "index",
+        *,
+        encoder: str | Encoder | None = None,
+        cache: str | os.PathLike[str] | None = USER_CACHE,
+    ) -> None:
         self.url = str(url)
         self._store = open_store(self.url)
         made_with = self._store.info
@@ -112,6 +121,7 @@ class Index:
         wanted = encoder if encoder is not None else made_with.get("encoder_spec", MINILM)
         self.encoder: Encoder = find_encoder(wanted) if isinstance(wanted, str) else wanted
         self._spec = wanted if isinstance(wanted, str) else wanted.name
+        self._cache = None if cache == USER_CACHE and not isinstance(wanted, str) else cache
         if made_with and made_with["encoder"] != self.encoder.name:
             raise StoreError(
                 f"{self.url} was made with the encoder {made_with['encoder']}, not {self.encoder.name}; "
@@ -161,8 +171,8 @@ class Index:
         """
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
-        cut, notes = self._chunker(recipe)
-        update = _Update(self._store.documents(), cut, self.encoder)
+        (cut, notes), (encoder, doubt) = self._chunker(recipe), self._cached()
+        update = _Update(self._store.documents(), cut, encoder)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
             if update.n_waiting >= _GROUP or i == len(found):
@@ -172,19 +182,19 @@ class Index:
         gone = [*update.emptied, *(id for path, _ in files if path.is_dir() for id in self._gone(path))]
         self._store.delete(gone)
         self._store.finish()
-        return update.report(gone, notes)
+        return update.report(gone, notes + doubt)
 
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
-        cut, notes = self._chunker(recipe)
-        update = _Update(self._store.documents(), cut, self.encoder)
+        (cut, notes), (encoder, doubt) = self._chunker(recipe), self._cached()
+        update = _Update(self._store.documents(), cut, encoder)
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
                 self._write(update, cut)
         self._write(update, cut)
         self._store.finish()
-        return update.report((), notes)
+        return update.report((), notes + doubt)
 
     def search(
         self, query: str, *, k: int = 5, tokens: int | None = None, mode: Mode = "hybrid", where: Filter | None = None
@@ -223,22 +233,30 @@ class Index:
             )
         return cut, notes
 
+    def _cached(self) -> tuple[Encoder, tuple[str, ...]]:
+        """Return the encoder for passages; without a cache, and a note, where the user's folder can't be written."""
+        if self._cache is None:
+            return self.encoder, ()
+        if self._cache == USER_CACHE and (reason := why_unwritable(user_file())):
+            return self.encoder, (f"vectors are not kept for another time: {reason}",)
+        return cached(self.encoder, self._cache), ()
+
     def _write(self, update: _Update, cut: Chunker) -> None:
         """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""
         entries = update.entries()
         if not entries:
             return
         if self.recipe != repr(cut):
-            self._store.describe(self._description(cut))
+            self._store.describe(self._description(cut, dim=entries[0].vectors.shape[1]))
         self._store.replace(entries)
 
-    def _description(self, cut: Chunker) -> Mapping[str, Any]:
+    def _description(self, cut: Chunker, *, dim: int) -> Mapping[str, Any]:
         return {
             "recipe": repr(cut),
             "encoder": self.encoder.name,
             "encoder_spec": self._spec,
             "fingerprint": self.encoder.fingerprint,
-            "dim": self.encoder.dim,
+            "dim": dim,
             "chunkwise": chunkwise.__version__,
         }
 

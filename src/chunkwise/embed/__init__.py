@@ -7,12 +7,13 @@ from pathlib import Path
 
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
+from chunkwise.embed.cache import Cached, cached
 from chunkwise.embed.http import HttpEncoder
 from chunkwise.embed.onnx import minilm, onnx_folder
 from chunkwise.embed.static import STATIC, StaticEncoder
 from chunkwise.text.huggingface import MINILM
 
-__all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder", "takes"]
+__all__ = ["Cached", "HttpEncoder", "cached", "encoder", "minilm", "onnx_folder", "takes"]
 
 
 def encoder(spec: str = MINILM) -> Encoder:
