@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from chunkwise import net
 from chunkwise.core.errors import EncodeError
 from chunkwise.embed import HttpEncoder, http
 from chunkwise.text.tokens import Characters
@@ -28,7 +29,7 @@ KEY = "sk-secret/0123456789"
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in http.KEY_VARIABLES:
+    for variable in net.KEY_VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
@@ -84,9 +85,9 @@ def test_too_many_requests_waits_as_long_as_the_server_asks() -> None:
 
 def test_a_date_in_retry_after_is_understood() -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert 25 < http._retry_after(later) <= 30
-    assert http._retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
-    assert [http._retry_after(value) for value in ("", "soon", "-5", "nan", "²")] == [0, 0, 0, 0, 0]
+    assert 25 < net._retry_after(later) <= 30
+    assert net._retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+    assert [net._retry_after(value) for value in ("", "soon", "-5", "nan", "²")] == [0, 0, 0, 0, 0]
 
 
 def test_a_wait_of_an_hour_is_reported_not_taken() -> None:
@@ -250,9 +251,9 @@ def test_the_key_for_openai_is_sent_to_no_other_host(monkeypatch: pytest.MonkeyP
         encode(["a"], role="query")
     assert authorizations(server) == [None, None, f"Bearer {KEY}"]
     monkeypatch.delenv("CHUNKWISE_API_KEY")
-    assert http._key("https://api.openai.com/v1") == ("OPENAI_API_KEY", "sk-openai")
-    assert http._key("https://api.openai.com.example.org/v1") == ("", "")
-    assert http._key("https://notopenai.com/v1") == ("", "")
+    assert net._key("https://api.openai.com/v1") == ("OPENAI_API_KEY", "sk-openai")
+    assert net._key("https://api.openai.com.example.org/v1") == ("", "")
+    assert net._key("https://notopenai.com/v1") == ("", "")
 
 
 def echo(asked: Asked) -> str:
