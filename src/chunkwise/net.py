@@ -27,8 +27,13 @@ _TRIES = 5
 # Seconds: before the second try at most the first, doubled for each further one.
 # Source: Brooker 2015, "Exponential backoff and jitter" (AWS Architecture Blog), full jitter.
 _BACKOFF = 1.0
+# The same where a server has had too many requests and does not say until when. Limits are counted by the minute, so
+# the tries have to reach into the next one.
+_RATE_BACKOFF = 8.0
 # A server that asks for more patience than this is reported instead.
 _LONGEST_WAIT = 60.0
+# What OpenAI calls an account without money: no waiting helps.
+_NO_QUOTA = b"insufficient_quota"
 # What an error quotes of a server's answer, in characters.
 _QUOTED = 200
 # Of its own, so that a caller's seeded `random` is left alone.
@@ -50,6 +55,7 @@ class Failure:
     transient: bool = False
     silent: bool = False
     wait: float = 0.0
+    backoff: float = _BACKOFF  # how many seconds more, at most, before the second try
 
     def __str__(self) -> str:
         return f"{self.reason}; {self.remedy}"
@@ -77,7 +83,12 @@ def post(
         if not answer.transient or tried >= tries:
             after = f" (tried {tried} times)" if tried > 1 else ""
             return Failure(answer.reason + after, answer.remedy, answer.status, answer.transient, answer.silent)
-        sleep(max(answer.wait, _jitter.uniform(0, _BACKOFF * 2 ** (tried - 1))))
+        sleep(answer.wait + jitter(tried, answer.backoff))
+
+
+def jitter(tried: int, backoff: float = _BACKOFF) -> float:
+    """Return the seconds to wait after so many tries, at random: those who failed together come back one by one."""
+    return _jitter.uniform(0, backoff * 2 ** (tried - 1))
 
 
 def flaw(url: str) -> str:
@@ -155,7 +166,8 @@ def _request(url: str, content: bytes, key: str) -> Request:
 
 def _refusal(url: str, err: HTTPError, remedies: Mapping[int, str]) -> Failure:
     """Say what an HTTP status means."""
-    reason = f"HTTP {err.code}: {_message(err)}".rstrip(": ")
+    content = _content(err)
+    reason = f"HTTP {err.code}: {_message(content)}".rstrip(": ")
     if 300 <= err.code < 400:
         target = urlsplit(urljoin(url, err.headers.get("Location", "")))
         place = quote(f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}")
@@ -163,13 +175,22 @@ def _refusal(url: str, err: HTTPError, remedies: Mapping[int, str]) -> Failure:
     if err.code in (401, 403):
         variable, key = _key(url)
         return Failure(reason, f"check the key in {variable}" if key else f"put a key in {KEY_VARIABLES[0]}", err.code)
-    transient = err.code == 429 or err.code >= 500
+    if err.code == 429 and _NO_QUOTA in content:
+        return Failure(reason, "check the quota of the key", err.code)
+    transient = err.code in (408, 429) or err.code >= 500
     fallback = "look into the server's log" if transient else "check the URL and the model"
     remedy = remedies.get(err.code) or _REMEDIES.get(err.code, fallback)
-    wait = _retry_after(err.headers.get("Retry-After", "")) if transient else 0.0
+    wait = _asked_wait(err.headers) if transient else 0.0
     if wait > _LONGEST_WAIT:
         return Failure(reason, f"it asks to wait {wait:.0f} s: try again then", err.code)
-    return Failure(reason, remedy, err.code, transient=transient, wait=wait)
+    backoff = _RATE_BACKOFF if err.code == 429 and not wait else _BACKOFF
+    return Failure(reason, remedy, err.code, transient=transient, wait=wait, backoff=backoff)
+
+
+def _asked_wait(headers: Message) -> float:
+    """Return the seconds that a server asks to wait. OpenAI and Azure say it in milliseconds, too, which is finer."""
+    milliseconds = headers.get("Retry-After-Ms", "").strip()
+    return int(milliseconds) / 1000 if milliseconds.isdecimal() else _retry_after(headers.get("Retry-After", ""))
 
 
 def _retry_after(value: str) -> float:
@@ -184,12 +205,15 @@ def _retry_after(value: str) -> float:
     return max((when.replace(tzinfo=UTC) - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def _message(err: HTTPError) -> str:
-    """Return what the server says is wrong, from OpenAI's form of an error or from any other."""
+def _content(err: HTTPError) -> bytes:
     try:
-        content = err.read()
+        return err.read()
     except (OSError, HTTPException):
-        return ""
+        return b""
+
+
+def _message(content: bytes) -> str:
+    """Return what the server says is wrong, from OpenAI's form of an error or from any other."""
     try:
         answer = json.loads(content)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Floats2d, Role, Tokenizer
 from chunkwise.embed.batches import Numbers2d, check_lengths, check_texts, encode_batches
-from chunkwise.net import Failure, flaw, post, quote
+from chunkwise.net import Failure, flaw, jitter, post, quote
 from chunkwise.text.bytepairs import BytePairs
 from chunkwise.text.unicode import encodable
 
@@ -23,6 +24,11 @@ from chunkwise.text.unicode import encodable
 _MAX_TOKENS = 8191
 _TOKENIZER = BytePairs("cl100k_base")
 _REQUEST_TOKENS = 250_000
+# Servers that take fewer texts at once say so in a 413, or in words: "batch size 64 > maximum allowed batch size 32",
+# "batch size is invalid, it should not be larger than 10".
+_BATCH_SIZE = re.compile(r"batch[ _]?size", re.IGNORECASE)
+# How often an answer that is no JSON is asked for.
+_TRIES = 3
 _REMEDIES = {
     400: "check the model's name, its max_tokens, and that no text is empty; or try a smaller batch_size",
     404: "check the model's name, and that the URL is the part before /embeddings",
@@ -37,7 +43,8 @@ class HttpEncoder:
 
     `max_tokens` is what the server takes of one text, counted with `tokenizer`, less the longer prefix.
     `query_prefix` and `passage_prefix` go before every text of their role, for models that were trained so.
-    `timeout` is in seconds without a sign of life. The first answer tells `dim`.
+    A server that takes fewer texts at once than `batch_size` is sent fewer. `timeout` is in seconds without a sign of
+    life. The first answer tells `dim`.
     """
 
     url: str
@@ -51,6 +58,7 @@ class HttpEncoder:
     timeout: float = 60.0
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False, compare=False)
     _dims: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
+    _smaller: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if wrong := flaw(self.url):
@@ -100,10 +108,15 @@ class HttpEncoder:
         )
 
     def _ask(self, inputs: list[str]) -> Numbers2d:
-        """Send one batch, and return its vectors in its order."""
+        """Send one batch, in parts if the server takes no more, and return its vectors in its order."""
+        most = self._smaller[-1] if self._smaller else self.batch_size
+        if len(inputs) > most:
+            return np.concatenate([self._ask(inputs[:most]), self._ask(inputs[most:])])
         url = self.url.rstrip("/") + "/embeddings"
-        content = json.dumps({"model": self.model, "input": inputs}).encode()
-        answer = post(url, content, timeout=self.timeout, sleep=self.sleep, remedies=_REMEDIES)
+        answer = self._post(url, inputs)
+        if isinstance(answer, Failure) and len(inputs) > 1 and _is_too_large(answer):
+            self._smaller.append(len(inputs) // 2)
+            return self._ask(inputs)
         if isinstance(answer, Failure):
             raise EncodeError(f"{url}: {answer}")
         try:
@@ -121,6 +134,29 @@ class HttpEncoder:
                 f"the server seems to have changed {self.model}: make the encoder and the index again"
             )
         return vectors
+
+    def _post(self, url: str, inputs: list[str]) -> bytes | Failure:
+        """Send texts, again if the answer was cut off on the way, or is the page of a gateway."""
+        content = json.dumps({"model": self.model, "input": inputs}).encode()
+        for tried in range(1, _TRIES + 1):
+            answer = post(url, content, timeout=self.timeout, sleep=self.sleep, remedies=_REMEDIES)
+            if isinstance(answer, Failure) or _is_json(answer):
+                break
+            if tried < _TRIES:
+                self.sleep(jitter(tried))
+        return answer
+
+
+def _is_too_large(failure: Failure) -> bool:
+    return failure.status == 413 or (failure.status in (400, 422) and bool(_BATCH_SIZE.search(failure.reason)))
+
+
+def _is_json(answer: bytes) -> bool:
+    try:
+        json.loads(answer)
+    except ValueError:
+        return False
+    return True
 
 
 def _vectors(answer: bytes, n_texts: int) -> NDArray[np.float64]:
