@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 # Nothing may be fetched while tests run.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-# Vectors that tests make are gone with them. The variable outlives this name: so does the folder, until the end.
+# Vectors that tests make are kept in a folder that is gone with them.
 _CACHE = tempfile.TemporaryDirectory(prefix="chunkwise-")
 os.environ["CHUNKWISE_CACHE"] = _CACHE.name
 
