@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -18,8 +18,9 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever,
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed import takes
-from chunkwise.embed.cache import USER_CACHE, cached, user_file, why_unwritable
+from chunkwise.embed.cache import USER_CACHE, cached_if_possible
 from chunkwise.readers.batch import OnError, read_files
+from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, NOTES, Reading, Skip, doubts, find_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
@@ -138,6 +139,11 @@ class Index:
         """The recipe that the index was made with; empty for a new one."""
         return str(self._store.info.get("recipe", ""))
 
+    @property
+    def clean(self) -> str:
+        """What is taken out of files before they are cut, unless `Reading` says otherwise."""
+        return str(self._store.info.get("clean", DEFAULT))
+
     def __len__(self) -> int:
         return self._store.count()
 
@@ -164,19 +170,20 @@ class Index:
     ) -> Added:
         """Bring the index up to date with files and folders.
 
-        A document whose text did not change is left as it is; one whose file is gone from a folder
-        that is given is removed. Stopped at any moment, the index holds what it held before and some
-        whole documents more; running it again ends where an undisturbed run ends.
+        How files are cleaned is remembered, too. A document whose text did not change is left as it is; one whose file
+        is gone from a folder that is given is removed. Stopped at any moment, the index holds what it held before and
+        some whole documents more; running it again ends where an undisturbed run ends.
         Raises: ReadError for a path that does not exist, RecipeError, EncodeError, StoreError.
         """
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
-        (cut, notes), (encoder, doubt) = self._chunker(recipe), self._cached()
+        (cut, notes), (encoder, doubt) = self._chunker(recipe), cached_if_possible(self.encoder, self._cache)
         update = _Update(self._store.documents(), cut, encoder)
+        reading = replace(reading, clean=reading.clean or self.clean)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
             if update.n_waiting >= _GROUP or i == len(found):
-                self._write(update, cut)
+                self._write(update, cut, clean=reading.clean)
             if progress is not None:
                 progress(i, len(found), result.id)
         gone = [*update.emptied, *(id for path, _ in files if path.is_dir() for id in self._gone(path))]
@@ -186,7 +193,7 @@ class Index:
 
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
-        (cut, notes), (encoder, doubt) = self._chunker(recipe), self._cached()
+        (cut, notes), (encoder, doubt) = self._chunker(recipe), cached_if_possible(self.encoder, self._cache)
         update = _Update(self._store.documents(), cut, encoder)
         for document in documents:
             update.take(document)
@@ -233,26 +240,20 @@ class Index:
             )
         return cut, notes
 
-    def _cached(self) -> tuple[Encoder, tuple[str, ...]]:
-        """Return the encoder for passages; without a cache, and a note, where the user's folder can't be written."""
-        if self._cache is None:
-            return self.encoder, ()
-        if self._cache == USER_CACHE and (reason := why_unwritable(user_file())):
-            return self.encoder, (f"vectors are not kept for another time: {reason}",)
-        return cached(self.encoder, self._cache), ()
-
-    def _write(self, update: _Update, cut: Chunker) -> None:
+    def _write(self, update: _Update, cut: Chunker, *, clean: str | None = None) -> None:
         """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""
         entries = update.entries()
         if not entries:
             return
-        if self.recipe != repr(cut):
-            self._store.describe(self._description(cut, dim=entries[0].vectors.shape[1]))
+        if (self.recipe, self.clean) != (repr(cut), clean or self.clean):
+            dim = entries[0].vectors.shape[1]  # to ask the encoder could take a request
+            self._store.describe(self._description(cut, clean or self.clean, dim=dim))
         self._store.replace(entries)
 
-    def _description(self, cut: Chunker, *, dim: int) -> Mapping[str, Any]:
+    def _description(self, cut: Chunker, clean: str, *, dim: int) -> Mapping[str, Any]:
         return {
             "recipe": repr(cut),
+            "clean": clean,
             "encoder": self.encoder.name,
             "encoder_spec": self._spec,
             "fingerprint": self.encoder.fingerprint,
@@ -304,7 +305,7 @@ class _Update:
             self._unchanged.append(result.id)
             return
         self._notes += doubts(result)
-        chunks = _leaves(self._cut(result))
+        chunks = _located(_leaves(self._cut(result)), result)
         _check_fits(chunks, self._encoder)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
@@ -358,6 +359,17 @@ def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
     found = tuple(chunks)
     parents = {chunk.parent for chunk in found if chunk.parent}
     return tuple(chunk for chunk in found if chunk.id not in parents) if parents else found
+
+
+def _located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:
+    """Note in chunks where in the raw file they are, if cleaning has moved them: no one can tell later."""
+    origin = document.origin
+    if not origin:
+        return chunks
+    return tuple(
+        replace(chunk, meta={**chunk.meta, "source_spans": [list(origin.source(*span)) for span in chunk.spans]})
+        for chunk in chunks
+    )
 
 
 def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:

@@ -356,3 +356,19 @@ def test_a_file_that_can_not_be_read_is_skipped_or_ends_the_run_as_told(tmp_path
     _, err = run("chunk", str(tmp_path), "--on-error", "fail", code=2)
     assert "error: a.docx: no DOCX file" in err
     assert "write skip or fail" in run("chunk", str(tmp_path), "--on-error", "ask", code=2)[1]
+
+
+def test_what_is_cleaned_says_where_it_was_in_the_file(tmp_path: Path) -> None:
+    text = "Skip to content\n\nThe pump   runs.\n"
+    (tmp_path / "a.md").write_text(text)
+    (tmp_path / "b.md").write_text("Nothing to clean.\n")
+    out, _ = run("chunk", tmp_path, "--clean", "navigation,spaces")
+    cleaned, other = rows(out)
+    assert cleaned["text"] == "The pump runs."
+    assert [text[start:end] for start, end in cleaned["source_spans"]] == ["The pump   runs."]
+    assert [*other] == FIELDS
+    out, err = run("chunk", "-", "--clean", "spaces", given=b"The  pump runs.")
+    assert rows(out)[0]["source_spans"] == [[0, 15]]
+    assert "when all of standard input is read" in err
+    _, err = run("show", tmp_path / "a.md", "--clean", "space", code=2)
+    assert "no step 'space'; known: controls" in err

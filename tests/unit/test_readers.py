@@ -303,7 +303,7 @@ def test_code_is_one_block_that_names_its_language(tmp_path: Path) -> None:
 
 def test_an_unknown_media_type_names_the_known_ones() -> None:
     with pytest.raises(ReadError, match="text/markdown"):
-        read_text("x", media_type="application/pdf")
+        read_text("x", media_type="application/x-none")
 
 
 def test_every_suffix_is_lower_case_with_its_dot() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chunkwise.cli.files import GlobOption, LimitOption, PasswordOption, documents, reading, tell_skips
+from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption, documents, reading, tell_skips
 from chunkwise.cli.index import EncoderOption
 from chunkwise.cli.terminal import (
     JsonOption,
@@ -64,6 +64,7 @@ def check(
     json: JsonOption = False,
     password: PasswordOption = "",
     limit: LimitOption = None,
+    clean: CleanOption = None,
 ) -> None:
     """Check the laws on your files, and show the health of the chunks. Exit code 1 if a law is broken."""
     from chunkwise.health import compare
@@ -72,7 +73,7 @@ def check(
     named = [*(recipe or ()), *filter(None, [chosen(None, preset)])]
     cuts = [chunker(one, tokenizer=tokenizer) for one in named or [DEFAULT_RECIPE]]
     with progress("checking") as show:
-        found = documents(paths, glob or [], show, reading=reading(password, limit))
+        found = documents(paths, glob or [], show, reading=reading(password, limit, clean))
         reports = compare(found, cuts, encoder=encoder)
     tell_skips(reports[0].skipped)
     if not reports[0].n_documents:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chunkwise.cli.files import GlobOption, LimitOption, OnErrorOption, PasswordOption, documents, reading, tell_skips
-from chunkwise.cli.stdin import PLAIN, chunks_of_stdin
+from chunkwise.cli.files import (
+    CleanOption,
+    GlobOption,
+    LimitOption,
+    OnErrorOption,
+    PasswordOption,
+    documents,
+    reading,
+    tell_skips,
+)
+from chunkwise.cli.stdin import PLAIN, rows_of_stdin
 from chunkwise.cli.terminal import (
     JsonOption,
     PresetOption,
@@ -25,6 +34,7 @@ from chunkwise.cli.terminal import (
     one_line,
     progress,
     say,
+    source_fields,
     wants_json,
     write_json,
     written_aside,
@@ -48,6 +58,7 @@ def chunk(
     on_error: OnErrorOption = "skip",
     password: PasswordOption = "",
     limit: LimitOption = None,
+    clean: CleanOption = None,
     id: Annotated[str | None, typer.Option(help="Standard input: the document's id. Default: stdin.")] = None,
     format: Annotated[
         str | None,
@@ -61,7 +72,8 @@ def chunk(
     if "-" in paths:
         if paths != ["-"] or glob:
             fail("- is standard input, and is given alone")
-        _cut_stdin(cut, id or "stdin", format or PLAIN, out)
+        n_written = _write_stdin(rows_of_stdin(cut, id=id or "stdin", format=format or PLAIN, clean=clean), out)
+        say(f"{counted(n_written, 'chunk')} of {id or 'stdin'} by {cut!r}" + (f" in {out}" if out else ""))
         return
     if id or format:
         fail("--id and --format are about standard input: give - for the path")
@@ -71,7 +83,7 @@ def chunk(
     counts = {"documents": 0, "chunks": 0}
     with progress("cutting") if out is not None else nullcontext() as show:
         found = _readable(
-            documents(paths, glob or [], show, reading=reading(password, limit), on_error=on_error), skips
+            documents(paths, glob or [], show, reading=reading(password, limit, clean), on_error=on_error), skips
         )
         if out is not None:
             with written_aside(out) as stream:
@@ -88,13 +100,14 @@ def chunk(
         raise typer.Exit(2)
 
 
-def _cut_stdin(cut: Chunker, id: str, format: str, out: Path | None) -> None:
+def _write_stdin(rows: Iterator[dict[str, Any]], out: Path | None) -> int:
+    """Write each chunk as it comes, and return how many came."""
     n_chunks = 0
     with written_aside(out) if out is not None else nullcontext() as stream:
-        for index, chunk in enumerate(chunks_of_stdin(cut, id=id, format=format)):
-            write_json([chunk_fields(chunk, index)], stream)  # and flushed: it may have been waited for
+        for row in rows:
+            write_json([row], stream)  # and flushed: it may have been waited for
             n_chunks += 1
-    say(f"{counted(n_chunks, 'chunk')} of {id} by {cut!r}" + (f" in {out}" if out else ""))
+    return n_chunks
 
 
 def _readable(results: Iterable[Document | Skip], skips: list[Skip]) -> Iterator[Document]:
@@ -113,7 +126,7 @@ def _rows(cut: Chunker, documents: Iterator[Document], counts: dict[str, int]) -
         counts["documents"] += 1
         for index, chunk in enumerate(cut(document)):
             counts["chunks"] += 1
-            yield chunk_fields(chunk, index)
+            yield {**chunk_fields(chunk, index), **source_fields(chunk, document)}
 
 
 def _print(document: Document, chunks: list[Chunk], counts: dict[str, int]) -> None:

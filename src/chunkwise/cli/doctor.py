@@ -15,7 +15,7 @@ from chunkwise.cli.terminal import console
 _READERS = (
     ("PDF", ("pypdfium2",), ""),
     ("HTML", ("selectolax", "trafilatura"), "web"),
-    ("Word, PowerPoint, spreadsheets", ("docx", "pptx", "python_calamine"), "office"),
+    ("Word, PowerPoint, spreadsheets", ("lxml", "python_calamine"), "office"),
     ("ruled tables in PDF", ("pdfplumber",), "pdf-tables"),
 )
 

@@ -35,6 +35,15 @@ LimitOption = Annotated[
         "--limit", help="Raise or lower a limit on one file, e.g. seconds=300 or size=2GB; may be given again."
     ),
 ]
+CleanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--clean",
+        help="What to take out, e.g. blobs,spaces. There are controls, unicode, blobs, hyphens, navigation, repeated, "
+        "spaces; all; none. Default: blobs, or what the index was made with.",
+        metavar="STEPS",
+    ),
+]
 
 # The most skipped files that are named one by one.
 _MOST_SKIPS = 20
@@ -42,11 +51,11 @@ _AMOUNT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgKMG]?)[iI]?[bB]?
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
-def reading(password: str, limits: Sequence[str] | None) -> Reading:
+def reading(password: str, limits: Sequence[str] | None, clean: str | None) -> Reading:
     """Return how files are to be read, from options."""
     from chunkwise.readers.read import Reading
 
-    return Reading(limited(limits or ()), password)
+    return Reading(limited(limits or ()), password, clean)
 
 
 def limited(written: Sequence[str]) -> Limits:

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from chunkwise.cli.files import GlobOption, LimitOption, OnErrorOption, PasswordOption, error_mode, reading, tell_skips
+from chunkwise.cli.files import (
+    CleanOption,
+    GlobOption,
+    LimitOption,
+    OnErrorOption,
+    PasswordOption,
+    error_mode,
+    reading,
+    tell_skips,
+)
 from chunkwise.cli.terminal import (
     JsonOption,
     PresetOption,
@@ -51,6 +60,7 @@ def index(
     on_error: OnErrorOption = "skip",
     password: PasswordOption = "",
     limit: LimitOption = None,
+    clean: CleanOption = None,
 ) -> None:
     """Index files for search. Only what is new or changed is embedded."""
     from chunkwise.embed.cache import USER_CACHE
@@ -66,7 +76,7 @@ def index(
             *paths,
             recipe=chosen(recipe, preset),
             globs=glob or [],
-            reading=reading(password, limit),
+            reading=reading(password, limit, clean),
             on_error=error_mode(on_error),
             progress=show,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chunkwise.cli.files import (
+    CleanOption,
     GlobOption,
     LimitOption,
     OnErrorOption,
@@ -37,13 +38,14 @@ def read(
     on_error: OnErrorOption = "skip",
     password: PasswordOption = "",
     limit: LimitOption = None,
+    clean: CleanOption = None,
 ) -> None:
     """Read files, and write their text as it will be cut."""
     from chunkwise.readers.read import Skip
 
     skips: list[Skip] = []
     n_documents = 0
-    for result in documents(paths, glob or [], None, reading=reading(password, limit), on_error=on_error):
+    for result in documents(paths, glob or [], None, reading=reading(password, limit, clean), on_error=on_error):
         if isinstance(result, Skip):
             skips.append(result)
             continue

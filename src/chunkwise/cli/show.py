@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chunkwise.cli.files import LimitOption, PasswordOption, reading
+from chunkwise.cli.files import CleanOption, LimitOption, PasswordOption, reading
 from chunkwise.cli.terminal import (
     PresetOption,
     RecipeOption,
@@ -46,6 +46,7 @@ def show(
     ] = None,
     password: PasswordOption = "",
     limit: LimitOption = None,
+    clean: CleanOption = None,
 ) -> None:
     """Show a document's chunks in colour."""
     from chunkwise.evaluate.intrinsic import sizes
@@ -55,7 +56,7 @@ def show(
     if path.is_dir():
         fail(f"{path} is a folder; name a file in it, or run: chunkwise chunk {path}")
     cut = chunker(chosen(recipe, preset) or DEFAULT_RECIPE, tokenizer=tokenizer)
-    document = read(path, reading=reading(password, limit))
+    document = read(path, reading=reading(password, limit, clean))
     for doubt in doubts(document):
         say(f"note: {doubt}")
     chunks = list(cut(document))

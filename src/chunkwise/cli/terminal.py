@@ -21,7 +21,7 @@ from chunkwise.text.unicode import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from chunkwise.core.types import Chunk
+    from chunkwise.core.types import Chunk, Document
 
 P = ParamSpec("P")
 
@@ -150,6 +150,13 @@ def chunk_fields(chunk: Chunk, index: int) -> dict[str, Any]:
         "pages": list(chunk.pages),
         "meta": dict(chunk.meta),
     }
+
+
+def source_fields(chunk: Chunk, document: Document) -> dict[str, Any]:
+    """Return where in the raw file a chunk is, if cleaning has moved it."""
+    if not document.origin:
+        return {}
+    return {"source_spans": [list(document.origin.source(*span)) for span in chunk.spans]}
 
 
 def one_line(text: str) -> str:

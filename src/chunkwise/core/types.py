@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from chunkwise.core.origins import Origin
+
 BlockKind = Literal[
     "heading",
     "paragraph",
@@ -106,6 +108,7 @@ class Document:
     """A text that is never rewritten, and the blocks that a reader found in it.
 
     `blocks` are in document order and nest like a tree, except pages, which may cut through others.
+    `origin` tells where the text was in the raw one, if it was that before it was cleaned: see `source_span`.
     """
 
     id: str
@@ -114,11 +117,22 @@ class Document:
     media_type: str = "text/plain"
     source: str = ""
     meta: Meta = field(default_factory=dict, hash=False)
+    origin: Origin | None = field(default=None, hash=False, repr=False)
 
     @classmethod
     def from_text(cls, text: str, *, id: str, meta: Meta | None = None) -> Document:
         """Wrap a plain string. For a string that holds Markdown or code use `chunkwise.read_text`."""
-        return cls(id=id, text=text, meta=dict(meta or {}))
+        return cls(id=id, text=text, meta=dict(meta or {}), origin=Origin())
+
+    def source_span(self, span: Span) -> Span | None:
+        """Return the smallest span of the raw text that a span of `text` was made of.
+
+        The raw text is that of the file, decoded, in code points after a byte order mark: of plain text, Markdown,
+        code, CSV and JSON. Where nothing was cleaned, the span is the same; a placeholder's is what it stands for.
+        None where the text is a reader's own, as of PDF, HTML and Office: there pages and cells tell the place.
+        Cost: O(log n) of the edits.
+        """
+        return None if self.origin is None else Span(*self.origin.source(*span))
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,17 @@ def cached(encoder: Encoder, path: str | os.PathLike[str] = USER_CACHE) -> Cache
     return Cached(encoder, user_file() if path == USER_CACHE else Path(path))
 
 
+def cached_if_possible(
+    encoder: Encoder, path: str | os.PathLike[str] | None = USER_CACHE
+) -> tuple[Encoder, tuple[str, ...]]:
+    """Wrap an encoder if there is a path; leave it as it is, with a note, if the user's folder can't be written."""
+    if path is None:
+        return encoder, ()
+    if path == USER_CACHE and (reason := why_unwritable(user_file())):
+        return encoder, (f"vectors are not kept for another time: {reason}",)
+    return cached(encoder, path), ()
+
+
 def user_file() -> Path:
     """Return where vectors are kept for the user: CHUNKWISE_CACHE, or the system's folder for caches.
 

@@ -32,8 +32,8 @@ TEXT = Format("text/plain", ".plain:read_plain")
 _MARKDOWN = Format("text/markdown", ".markdown:read_markdown")
 _HTML = Format("text/html", ".html:read_html", isolated=True)
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
-_DOCX = Format(_OPEN_XML + "wordprocessingml.document", ".docx:read_docx", isolated=True)
-_PPTX = Format(_OPEN_XML + "presentationml.presentation", ".pptx:read_pptx", isolated=True)
+_DOCX = Format(_OPEN_XML + "wordprocessingml.document", ".office.docx:read_docx", isolated=True)
+_PPTX = Format(_OPEN_XML + "presentationml.presentation", ".office.pptx:read_pptx", isolated=True)
 
 # What a file's name says about its format, by suffix.
 READERS: dict[str, Format] = {
@@ -53,8 +53,11 @@ READERS: dict[str, Format] = {
     ".docx": _DOCX,
     ".docm": _DOCX,
     ".dotx": _DOCX,
+    ".dotm": _DOCX,
     ".pptx": _PPTX,
     ".pptm": _PPTX,
+    ".ppsx": _PPTX,
+    ".potx": _PPTX,
     ".xlsx": Format(_OPEN_XML + "spreadsheetml.sheet", ".sheets:read_sheets", isolated=True),
     ".xlsm": Format("application/vnd.ms-excel.sheet.macroenabled.12", ".sheets:read_sheets", isolated=True),
     ".xlsb": Format("application/vnd.ms-excel.sheet.binary.macroenabled.12", ".sheets:read_sheets", isolated=True),

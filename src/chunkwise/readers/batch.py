@@ -7,12 +7,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Literal
 
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document
 from chunkwise.readers import Format
+from chunkwise.readers.clean import DEFAULT, REPEATED, repeated_lines, steps
 from chunkwise.readers.read import DEFAULT_READING, Found, Reading, Skip, attempt, find_files, find_format
 from chunkwise.readers.worker import Worker
 
@@ -46,8 +48,15 @@ def read_files(
 
     Formats whose parsers a file may crash or hold up are read in processes of their own, a few files ahead, under the
     limits of `reading`; one that ends or hangs is replaced. Texts are read here, when it is their turn.
+    To leave out the lines that are repeated in most files, all are read twice.
     Raises: ReadError for the first file that can't be read, if `on_error` is "fail".
     """
+    if REPEATED in (names := steps(reading.clean or DEFAULT)):
+        files = list(files)
+        before = replace(reading, clean=",".join(names[: names.index(REPEATED)]) or "none")
+        first = read_files(files, reading=before)
+        lines = repeated_lines(result for result in first if isinstance(result, Document))
+        reading = replace(reading, lines=lines)
     with ExitStack() as stack:
         pool = stack.enter_context(_Pool())
         ahead: deque[Found | Skip | Future[Document | Skip]] = deque()

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pyromark
 
+from chunkwise.core.origins import Origin
 from chunkwise.core.types import Block, BlockKind, Document, Source, Span
 from chunkwise.readers.decode import decode
 from chunkwise.text.offsets import offsets
@@ -56,7 +57,7 @@ def read_markdown(source: Source) -> Document:
     blocks = markdown_blocks(text)
     front = next((block for block in blocks if block.kind == "front_matter"), None)
     fields = _fields(front.span.slice(text)) if front else {}
-    return Document(source.id, text, blocks, source.media_type, source.location, {**fields, **meta})
+    return Document(source.id, text, blocks, source.media_type, source.location, {**fields, **meta}, Origin())
 
 
 def markdown_blocks(text: str) -> tuple[Block, ...]:
@@ -97,7 +98,7 @@ def _append(
         span = Span(max(span.start, outer.start), min(span.end, outer.end))
     level, label = len(around), ""
     if kind == "heading":
-        level, label = int(detail["level"][1]), _title(span.slice(text))
+        level, label = int(detail["level"][1]), title_of(span.slice(text))
         if len(label) > _LONGEST_TITLE and not span.slice(text).lstrip("> \t").startswith("#"):
             kind, level, label = "paragraph", len(around), ""
     elif kind == "code" and isinstance(detail, dict):
@@ -135,8 +136,8 @@ def _end_of_delimiter(text: str, start: int) -> int:
     return match.end() if match else start
 
 
-def _title(heading: str) -> str:
-    """Return a heading's text as it is written, without its marks."""
+def title_of(heading: str) -> str:
+    """Return a heading's text as it is written in Markdown, without its marks."""
     bare = heading.strip("\ufeff \t\r\n>")
     match = _ATX.fullmatch(bare)
     title = (match["title"] or "") if match else _UNDERLINE.sub("", bare)

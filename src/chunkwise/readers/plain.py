@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chunkwise.core.origins import Origin
 from chunkwise.core.types import Block, Document, Source, Span
 from chunkwise.readers.decode import decode
 
@@ -9,7 +10,7 @@ from chunkwise.readers.decode import decode
 def read_plain(source: Source) -> Document:
     """Read a text. Where it has form feeds, the parts between them are its pages."""
     text, meta = decode(source)
-    return Document(source.id, text, _pages(text), source.media_type, source.location, meta)
+    return Document(source.id, text, _pages(text), source.media_type, source.location, meta, Origin())
 
 
 def read_code(source: Source) -> Document:
@@ -17,7 +18,7 @@ def read_code(source: Source) -> Document:
     text, meta = decode(source)
     language = source.media_type.removeprefix("text/x-")
     blocks = (Block("code", Span(0, len(text)), label=language),) if text.strip() else ()
-    return Document(source.id, text, blocks, source.media_type, source.location, meta)
+    return Document(source.id, text, blocks, source.media_type, source.location, meta, Origin())
 
 
 def _pages(text: str) -> tuple[Block, ...]:

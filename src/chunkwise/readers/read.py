@@ -11,6 +11,7 @@ from pathlib import Path
 from chunkwise.core.errors import ChunkwiseError, ReadError
 from chunkwise.core.types import DEFAULT_LIMITS, Document, Limits, Source
 from chunkwise.readers import READERS, TEXT, Format
+from chunkwise.readers.clean import DEFAULT, cleaned, steps
 from chunkwise.readers.detect import HEAD, format_of
 
 # Folders that hold no documents of the user's own.
@@ -21,7 +22,7 @@ _INDEX_FOLDER = "chunks.lance"
 
 
 # What a document's meta tells of how it was read; what else is in it is about the document.
-NOTES = frozenset({"left_out", "links", "removed", "warnings"})
+NOTES = frozenset({"left_out", "links", "n_removed", "removed", "warnings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,20 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How files are read. `password` opens those that are encrypted."""
+    """How files are read. `password` opens those that are encrypted.
+
+    `clean` names what is taken out of them, as "blobs,spaces", "all" or "none": see `readers.clean.cleaned`. None is
+    "blobs", or for an index what it was made with. `lines` are what the step "repeated" takes out; a batch finds them.
+    Raises: ReadError for a step that does not exist.
+    """
 
     limits: Limits = DEFAULT_LIMITS
     password: str = field(default="", repr=False)
+    clean: str | None = None
+    lines: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def __post_init__(self) -> None:
+        steps(self.clean or DEFAULT)
 
 
 DEFAULT_READING = Reading()
@@ -70,16 +81,17 @@ def read(path: str | os.PathLike[str], *, id: str | None = None, reading: Readin
     return _read(found, reading, find_format(found))
 
 
-def read_text(text: str, *, id: str = "text", media_type: str = "text/markdown") -> Document:
+def read_text(text: str, *, id: str = "text", media_type: str = "text/markdown", clean: str = DEFAULT) -> Document:
     """Read a string as if it were the content of a file of this media type.
 
-    Unlike `Document.from_text` it finds the blocks of Markdown and code. The text stays as it is.
+    Unlike `Document.from_text` it finds the blocks of Markdown and code, and leaves out blobs, or what else `clean`
+    names: see `readers.clean.cleaned`.
     """
     known = {format.media_type: format for format in READERS.values() if format.media_type.startswith("text/")}
     if media_type not in known:
         raise ReadError(f"no reader of text for media type {media_type!r}; known: {', '.join(sorted(known))}")
     content = text.encode("utf-8", "surrogatepass")
-    return known[media_type].reader(Source(id, content, "", media_type, encoding="utf-8"))
+    return cleaned(known[media_type].reader(Source(id, content, "", media_type, encoding="utf-8")), clean)
 
 
 def find_format(found: Found) -> Format:
@@ -103,7 +115,7 @@ def _read(found: Found, reading: Reading, format: Format) -> Document:
     content = _content(found, reading.limits, format)
     location = str(found.path.resolve())
     source = Source(found.id, content, location, format.media_type, password=reading.password, limits=reading.limits)
-    return format.reader(source)
+    return cleaned(format.reader(source), reading.clean or DEFAULT, lines=reading.lines)
 
 
 def attempt(found: Found, reading: Reading, format: Format | None = None) -> Document | Skip:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from itertools import islice, pairwise
 
+from chunkwise.core.origins import Origin
 from chunkwise.core.types import Block, Document, Source, Span
 from chunkwise.readers.decode import decode
 from chunkwise.text.records import cells, record_starts
@@ -27,7 +28,7 @@ def read_table(source: Source) -> Document:
     """
     text, meta = decode(source)
     blocks = _blocks(text, "\t" if source.media_type == "text/tab-separated-values" else ",")
-    return Document(source.id, text, blocks, source.media_type, source.location, meta)
+    return Document(source.id, text, blocks, source.media_type, source.location, meta, Origin())
 
 
 def _blocks(text: str, usual: str) -> tuple[Block, ...]:

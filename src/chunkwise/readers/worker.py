@@ -9,12 +9,14 @@ import json
 import os
 import subprocess
 import sys
+from array import array
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Timer
 from typing import Any
 
+from chunkwise.core.origins import Origin
 from chunkwise.core.types import Block, Document, Limits, Span
 from chunkwise.readers import Format
 from chunkwise.readers.read import Found, Reading, Skip, attempt
@@ -71,7 +73,8 @@ def main() -> None:
         limits = Limits(**task["limits"])
         _bind(limits.memory)
         found = Found(Path(os.fsdecode(bytes.fromhex(task["path"]))), task["id"])
-        result = attempt(found, Reading(limits, task["password"]), Format(**task["format"]))
+        reading = Reading(limits, task["password"], task["clean"], frozenset(task["lines"]))
+        result = attempt(found, reading, Format(**task["format"]))
         out.write(json.dumps(_fields(result)).encode("ascii") + b"\n")
         out.flush()
 
@@ -95,6 +98,8 @@ def _task(found: Found, reading: Reading, format: Format) -> Mapping[str, Any]:
         "format": asdict(format),
         "limits": asdict(reading.limits),
         "password": reading.password,
+        "clean": reading.clean,
+        "lines": sorted(reading.lines),
     }
 
 
@@ -126,7 +131,8 @@ def _fields(result: Document | Skip) -> dict[str, Any]:
         return {"skip": asdict(result)}
     blocks = [[block.kind, *block.span, block.level, block.label, block.parent] for block in result.blocks]
     fields = {name: getattr(result, name) for name in ("id", "text", "media_type", "source")}
-    return {"document": {**fields, "meta": dict(result.meta)}, "blocks": blocks}
+    origin = None if result.origin is None else [result.origin.raw.tolist(), result.origin.text.tolist()]
+    return {"document": {**fields, "meta": dict(result.meta)}, "blocks": blocks, "origin": origin}
 
 
 def _result(answer: Mapping[str, Any]) -> Document | Skip:
@@ -136,7 +142,8 @@ def _result(answer: Mapping[str, Any]) -> Document | Skip:
         Block(kind, Span(start, end), level, label, parent)
         for kind, start, end, level, label, parent in answer["blocks"]
     )
-    return Document(**answer["document"], blocks=blocks)
+    origin = None if answer["origin"] is None else Origin(*(array("q", edges) for edges in answer["origin"]))
+    return Document(**answer["document"], blocks=blocks, origin=origin)
 
 
 def _expiry(limits: Limits) -> str:

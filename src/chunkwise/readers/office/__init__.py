@@ -1,0 +1,1 @@
+"""Read Word and PowerPoint: the package, what Word and PowerPoint share, and a reader for each."""

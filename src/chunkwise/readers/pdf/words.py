@@ -1,0 +1,186 @@
+"""The words of a PDF's page with their boxes, upright, in the order in which the page draws them."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import unicodedata
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import pypdfium2.raw as pdfium
+
+# U+FFFE and U+0002 stand for a hyphen at a line's end; PDFium leaves out the break after it.
+_TOKEN = re.compile(r"[^\s\u0002\ufffe]+[\u0002\ufffe]?|[\u0002\ufffe]")
+_END_HYPHENS = ("\u0002", "\ufffe")
+# A soft hyphen that is drawn is a hyphen.
+_DRAWN_HYPHENS = str.maketrans("\u0002\ufffe\u00ad", "---")
+# Latin ligatures and Arabic letters by their shape: nobody searches for them.
+_SHAPES = re.compile(r"[\ufb00-\ufb06\ufb50-\ufdfb\ufe70-\ufefc]+")
+# TeX draws an accent before its letter; the dotless i is one with an accent over it.
+_LOOSE_ACCENT = re.compile(r"([\u00a8\u00b4\u02c6\u02c7\u02d8\u02da\u02dc\u00b8])([A-Za-z\u0131\u0237])")
+_ACCENTS = dict(
+    zip(
+        "\u00a8\u00b4\u02c6\u02c7\u02d8\u02da\u02dc\u00b8",
+        "\u0308\u0301\u0302\u030c\u0306\u030a\u0303\u0327",
+        strict=True,
+    )
+)
+_DOTLESS = str.maketrans("\u0131\u0237", "ij")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff\ufff0-\uffff]+")
+# PDFium turns a glyph of several letters around with its word: lam and alef come as alef and lam.
+_TURNED_LAM_ALEF = re.compile(r"[\u0622\u0623\u0625\u0627]\u0644")
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
+# In heights of a letter: how far one is above the other where a word runs upwards.
+_SHIFT = 0.8
+# So many words of a page tell how it is turned.
+_SAMPLE = 50
+
+Box = tuple[float, float, float, float]
+
+
+class Word(NamedTuple):
+    """A word, its box in points with `top > bottom`, what parts it from the word before, and its first character."""
+
+    text: str
+    left: float
+    bottom: float
+    right: float
+    top: float
+    breaks: bool  # whether PDFium sees a line break before it
+    parted: bool  # whether it sees a blank or a line break there
+    turned: bool  # whether it runs across the direction of most words
+    char: int
+
+    @property
+    def height(self) -> float:
+        """How high the box is."""
+        return self.top - self.bottom
+
+
+# What stands among the words for a table with rules.
+TABLE = "\ufffc"
+
+
+class Words(NamedTuple):
+    """The words of a page within its bounds, upright as these are, and how many lie outside.
+
+    `turned` tells whether the page was turned for that.
+    """
+
+    words: list[Word]
+    bounds: Box
+    n_outside: int
+    turned: bool
+
+
+def page_words(textpage: Any, bounds: Box) -> Words:
+    """Return the words of a page, turned upright.
+
+    Boxes are those of the font, so that words of one font on one line are equally high. Cost: two calls a word, which
+    takes about as long as PDFium's own text.
+    """
+    text = textpage.get_text_range()
+    at = _character_index(textpage, text)
+    turn = _turn(textpage, text, at)
+    clean = text.isascii() and not _CONTROLS.search(text)
+    left, bottom, right, top = bounds
+    rect = pdfium.FS_RECTF()
+    # Looked up once, because a page has hundreds of words.
+    target, box, raw = ctypes.byref(rect), pdfium.FPDFText_GetLooseCharBox, textpage.raw
+    words: list[Word] = []
+    n_outside, place, hyphened = 0, 0, False
+    for match in _TOKEN.finditer(text):
+        token, gap, place = match[0], text[place : match.start()], match.end()
+        first, last = match.start(), place - 1
+        if at:
+            first, last = at(first), at(last)
+        box(raw, first, target)
+        x0, y0, x1, y1 = rect.left, rect.bottom, rect.right, rect.top
+        turned = False
+        if last > first:
+            box(raw, last, target)
+            end_x0, end_y0, end_x1, end_y1 = rect.left, rect.bottom, rect.right, rect.top
+            if end_y0 == y0 and end_y1 == y1 and end_x0 >= x0 and turn in (0, 2):  # most words
+                x1 = end_x1
+            else:
+                shift = abs(end_y0 - y0)
+                # A mark over a letter is shifted, too, but not by the letter's height.
+                turned = (shift > abs(end_x0 - x0) and shift >= _SHIFT * (y1 - y0)) != (turn % 2 == 1)
+                x0, y0, x1, y1 = min(x0, end_x0), min(y0, end_y0), max(x1, end_x1), max(y1, end_y1)
+        breaks = hyphened or "\n" in gap
+        hyphened = not clean and token[-1] in _END_HYPHENS
+        if x1 <= left or x0 >= right or y1 <= bottom or y0 >= top:
+            n_outside += 1
+        elif (
+            written := token if clean or (token.isascii() and token.isprintable()) else _written(textpage, token, first)
+        ):
+            words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", turned, first))
+    if turn:
+        words = [Word(word.text, *_turned(word[1:5], turn), *word[5:]) for word in words]
+    return Words(words, _turned(bounds, turn), n_outside, turn != 0)
+
+
+def _character_index(textpage: Any, text: str) -> Callable[[int], int] | None:
+    """Return a function from places in the text to PDFium's characters, which are units of UTF-16 on the page.
+
+    None is returned where both are the same.
+    """
+    units: list[int] = []
+    if not text.isascii() and max(text, default="") > "\uffff":
+        units = [0, *accumulate(1 + (char > "\uffff") for char in text)]
+    if (units[-1] if units else len(text)) != textpage.count_chars():  # some are left out of the text
+        return lambda place: int(pdfium.FPDFText_GetCharIndexFromTextIndex(textpage, units[place] if units else place))
+    return units.__getitem__ if units else None
+
+
+def _turn(textpage: Any, text: str, at: Callable[[int], int] | None) -> int:
+    """Return by how many quarters of a circle, counted against the clock, most of the long words are turned."""
+    turns = [0] * 4
+    tokens = [match for match in _TOKEN.finditer(text) if len(match[0]) > 2]
+    for match in tokens[:: len(tokens) // _SAMPLE + 1]:
+        places = (match.start(), match.end() - 1)
+        (x0, y0), (x1, y1) = (_origin(textpage, at(place) if at else place) for place in places)
+        if abs(y1 - y0) > abs(x1 - x0):
+            turns[1 if y1 > y0 else 3] += 1
+        else:
+            turns[2 if x1 < x0 and not _RIGHT_TO_LEFT.search(match[0]) else 0] += 1
+    return max(range(4), key=turns.__getitem__)
+
+
+def _turned(box: Box, turn: int) -> Box:
+    left, bottom, right, top = box
+    for _ in range(turn):
+        left, bottom, right, top = bottom, -right, top, -left
+    return left, bottom, right, top
+
+
+def _written(textpage: Any, token: str, index: int) -> str:
+    """Return a word as people write it."""
+    text = _SHAPES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), token)
+    if len(text) == len(token):
+        text = _with_lam_before_alef(textpage, text, index)
+    text = _LOOSE_ACCENT.sub(_accented, text)
+    return _CONTROLS.sub("", text.translate(_DRAWN_HYPHENS))
+
+
+def _accented(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", match[2].translate(_DOTLESS) + _ACCENTS[match[1]])
+
+
+def _with_lam_before_alef(textpage: Any, text: str, index: int) -> str:
+    """Put lam before alef where both are one glyph: there they stand at the same place."""
+    pieces, end = [], 0
+    for match in _TURNED_LAM_ALEF.finditer(text):
+        alef, lam = (_origin(textpage, index + place) for place in (match.start(), match.start() + 1))
+        pieces += [text[end : match.start()], match[0][::-1] if alef == lam else match[0]]
+        end = match.end()
+    return "".join([*pieces, text[end:]])
+
+
+def _origin(textpage: Any, index: int) -> tuple[float, float]:
+    """Return where the baseline of a character begins."""
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, index, x, y)
+    return x.value, y.value
