@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
 # Nothing may be fetched while tests run.
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+# Vectors that tests make are kept in a folder that is gone with them.
+_CACHE = tempfile.TemporaryDirectory(prefix="chunkwise-")
+os.environ["CHUNKWISE_CACHE"] = _CACHE.name
 
 # No deadline: machines differ, and no test is about time.
 settings.register_profile("chunkwise", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -18,6 +18,7 @@ from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever,
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed import takes
+from chunkwise.embed.cache import USER_CACHE, cached_if_possible
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, NOTES, Reading, Skip, doubts, find_files
@@ -107,10 +108,18 @@ class Index:
     """Chunks and vectors of documents, kept in a folder (or in memory, with "memory:"), and searched.
 
     An index is made with one recipe and one encoder, which it remembers; opening it needs neither.
+    `cache` is a file that keeps the vectors of passages for other indexes, None for none. By default it is in the
+    user's cache folder, and serves encoders that are named: what an encoder object says of itself is not vouched for.
     Raises: StoreError if the folder holds something else, or was made with another encoder.
     """
 
-    def __init__(self, url: str | os.PathLike[str] = "index", *, encoder: str | Encoder | None = None) -> None:
+    def __init__(
+        self,
+        url: str | os.PathLike[str] = "index",
+        *,
+        encoder: str | Encoder | None = None,
+        cache: str | os.PathLike[str] | None = USER_CACHE,
+    ) -> None:
         self.url = str(url)
         self._store = open_store(self.url)
         made_with = self._store.info
@@ -119,6 +128,7 @@ class Index:
         wanted = encoder if encoder is not None else made_with.get("encoder_spec", MINILM)
         self.encoder: Encoder = find_encoder(wanted) if isinstance(wanted, str) else wanted
         self._spec = wanted if isinstance(wanted, str) else wanted.name
+        self._cache = None if cache == USER_CACHE and not isinstance(wanted, str) else cache
         if made_with and made_with["encoder"] != self.encoder.name:
             raise StoreError(
                 f"{self.url} was made with the encoder {made_with['encoder']}, not {self.encoder.name}; "
@@ -173,8 +183,8 @@ class Index:
         """
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
-        cut, notes = self._chunker(recipe)
-        update = _Update(self._store.documents(), cut, self.encoder)
+        (cut, notes), (encoder, doubt) = self._chunker(recipe), cached_if_possible(self.encoder, self._cache)
+        update = _Update(self._store.documents(), cut, encoder)
         reading = replace(reading, clean=reading.clean or self.clean)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
@@ -185,19 +195,19 @@ class Index:
         gone = [*update.emptied, *(id for path, _ in files if path.is_dir() for id in self._gone(path))]
         self._store.delete(gone)
         self._store.finish()
-        return update.report(gone, notes)
+        return update.report(gone, notes + doubt)
 
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
-        cut, notes = self._chunker(recipe)
-        update = _Update(self._store.documents(), cut, self.encoder)
+        (cut, notes), (encoder, doubt) = self._chunker(recipe), cached_if_possible(self.encoder, self._cache)
+        update = _Update(self._store.documents(), cut, encoder)
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
                 self._write(update, cut)
         self._write(update, cut)
         self._store.finish()
-        return update.report((), notes)
+        return update.report((), notes + doubt)
 
     def search(
         self, query: str, *, k: int = 5, tokens: int | None = None, mode: Mode = "hybrid", where: Filter | None = None
@@ -242,17 +252,18 @@ class Index:
         if not entries:
             return
         if (self.recipe, self.clean) != (repr(cut), clean or self.clean):
-            self._store.describe(self._description(cut, clean or self.clean))
+            dim = entries[0].vectors.shape[1]  # to ask the encoder could take a request
+            self._store.describe(self._description(cut, clean or self.clean, dim=dim))
         self._store.replace(entries)
 
-    def _description(self, cut: Chunker, clean: str) -> Mapping[str, Any]:
+    def _description(self, cut: Chunker, clean: str, *, dim: int) -> Mapping[str, Any]:
         return {
             "recipe": repr(cut),
             "clean": clean,
             "encoder": self.encoder.name,
             "encoder_spec": self._spec,
             "fingerprint": self.encoder.fingerprint,
-            "dim": self.encoder.dim,
+            "dim": dim,
             "chunkwise": chunkwise.__version__,
         }
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from chunkwise import net
 from chunkwise.core.errors import EncodeError
 from chunkwise.embed import HttpEncoder, http
 from chunkwise.text.tokens import Characters
@@ -28,7 +29,7 @@ KEY = "sk-secret/0123456789"
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in http.KEY_VARIABLES:
+    for variable in net.KEY_VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
@@ -77,16 +78,93 @@ def test_too_many_requests_waits_as_long_as_the_server_asks() -> None:
     waits: list[float] = []
     with FakeServer(Reply(429, "slow down", {"Retry-After": "7"})) as server:
         got = patient(server.url, waits)(TEXTS[:1], role="query")
-    assert waits == [7.0]
+    assert len(waits) == 1
+    assert 7 <= waits[0] <= 8
     assert len(server.asked) == 2
     assert np.abs(got - expected(TEXTS[:1])).max() < 1e-6
 
 
+def test_milliseconds_go_before_seconds() -> None:
+    waits: list[float] = []
+    with FakeServer(Reply(429, "slow down", {"Retry-After-Ms": "300", "Retry-After": "30"})) as server:
+        patient(server.url, waits)(TEXTS[:1], role="query")
+    assert 0.3 <= waits[0] <= 1.3
+
+
+def test_those_who_are_told_the_same_wait_do_not_come_back_at_once() -> None:
+    waits: list[float] = []
+    for _ in range(8):
+        with FakeServer(Reply(429, "slow down", {"Retry-After": "7"})) as server:
+            patient(server.url, waits)(TEXTS[:1], role="query")
+    assert max(waits) - min(waits) > 0.1
+
+
+def test_too_many_requests_without_a_wait_are_tried_into_the_next_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(net._jitter, "uniform", lambda low, high: high)
+    waits: list[float] = []
+    with FakeServer(*[Reply(429)] * 4) as server:
+        patient(server.url, waits)(TEXTS[:1], role="query")
+    assert sum(waits) > 60
+
+
+def test_an_account_without_quota_is_reported_at_once() -> None:
+    said = json.dumps({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}})
+    with FakeServer(Reply(429, said)) as server, pytest.raises(EncodeError, match="current quota; check the quota"):
+        patient(server.url)(TEXTS[:1], role="query")
+    assert len(server.asked) == 1
+
+
+def test_an_answer_that_was_cut_off_is_asked_for_again() -> None:
+    whole = answer(TEXTS[:2])
+    shorter_than_told = Reply(body=whole[:100], headers={"Content-Length": str(len(whole))})
+    without_length = Reply(body=whole[:100])
+    gateway = Reply(body="<html>please wait</html>")
+    for failure in (shorter_than_told, without_length, gateway):
+        with FakeServer(failure, failure) as server:
+            got = patient(server.url)(TEXTS[:2], role="passage")
+        assert len(server.asked) == 3
+        assert np.abs(got - expected(TEXTS[:2])).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    "status_and_words",
+    [
+        (413, "batch size 64 > maximum allowed batch size 10"),
+        (413, ""),
+        (400, "Value error, batch size is invalid, it should not be larger than 10"),
+        (422, "`batch_size` is too large"),
+    ],
+)
+def test_a_batch_that_is_too_large_is_sent_in_parts_and_so_are_those_after_it(
+    status_and_words: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"text number {n}" for n in range(150)]
+    taken: list[int] = []
+
+    def next_reply(asked: Asked) -> Reply:
+        n_texts = len(asked.content["input"])
+        taken.append(n_texts if n_texts <= 10 else -n_texts)
+        return Reply() if n_texts <= 10 else Reply(*status_and_words)
+
+    with FakeServer() as server:
+        monkeypatch.setattr(server, "next_reply", next_reply)
+        got = patient(server.url)(texts, role="passage")
+    assert [n for n in taken if n < 0] == [-64, -32, -16]
+    assert sum(n for n in taken if n > 0) == 150
+    assert np.abs(got - expected(texts)).max() < 1e-6
+
+
+def test_one_text_that_is_too_large_is_reported() -> None:
+    with FakeServer(Reply(413), Reply(413)) as server, pytest.raises(EncodeError, match="HTTP 413"):
+        patient(server.url)(TEXTS[:2], role="passage")
+    assert len(server.asked) == 2
+
+
 def test_a_date_in_retry_after_is_understood() -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert 25 < http._retry_after(later) <= 30
-    assert http._retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
-    assert [http._retry_after(value) for value in ("", "soon", "-5", "nan", "²")] == [0, 0, 0, 0, 0]
+    assert 25 < net._retry_after(later) <= 30
+    assert net._retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+    assert [net._retry_after(value) for value in ("", "soon", "-5", "nan", "²")] == [0, 0, 0, 0, 0]
 
 
 def test_a_wait_of_an_hour_is_reported_not_taken() -> None:
@@ -166,9 +244,6 @@ def test_a_refused_key_names_the_variable_that_it_came_from(monkeypatch: pytest.
 
 
 WRONG_ANSWERS = {
-    "html": ("<html>hello</html>", "no JSON"),
-    "cut off": ('{"data": [{"index": 0, "embed', "no JSON"),
-    "not utf-8": ("\udcff", "no JSON"),
     "error": ('{"error": "model not loaded"}', "no list `data`.*model not loaded"),
     "a list": ("[]", "no list `data`"),
     "strings": ('{"data": ["a", "b"]}', "no list `data`"),
@@ -189,6 +264,13 @@ WRONG_ANSWERS = {
     "zeros": ('{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [0]}]}', r"zeros.*texts\[1\]"),
     "nan": ('{"data": [{"index": 0, "embedding": [NaN]}, {"index": 1, "embedding": [1]}]}', r"numbers.*texts\[0\]"),
 }
+
+
+@pytest.mark.parametrize("body", ["<html>hello</html>", '{"data": [{"index": 0, "embed', "\udcff"])
+def test_an_answer_that_is_never_json_is_given_up(body: str) -> None:
+    with FakeServer(*[Reply(body=body)] * 5) as server, pytest.raises(EncodeError, match="no JSON: "):
+        patient(server.url)(["a", "b"], role="passage")
+    assert len(server.asked) == 3
 
 
 @pytest.mark.parametrize("kind", WRONG_ANSWERS)
@@ -250,9 +332,9 @@ def test_the_key_for_openai_is_sent_to_no_other_host(monkeypatch: pytest.MonkeyP
         encode(["a"], role="query")
     assert authorizations(server) == [None, None, f"Bearer {KEY}"]
     monkeypatch.delenv("CHUNKWISE_API_KEY")
-    assert http._key("https://api.openai.com/v1") == ("OPENAI_API_KEY", "sk-openai")
-    assert http._key("https://api.openai.com.example.org/v1") == ("", "")
-    assert http._key("https://notopenai.com/v1") == ("", "")
+    assert net._key("https://api.openai.com/v1") == ("OPENAI_API_KEY", "sk-openai")
+    assert net._key("https://api.openai.com.example.org/v1") == ("", "")
+    assert net._key("https://notopenai.com/v1") == ("", "")
 
 
 def echo(asked: Asked) -> str:
@@ -266,6 +348,8 @@ def echo(asked: Asked) -> str:
         Reply(500, echo),
         Reply(429, echo),
         Reply(200, echo),
+        Reply(200, lambda asked: json.dumps([echo(asked)])),
+        Reply(413, echo),
         Reply(400, lambda asked: json.dumps({"error": {"message": echo(asked)}})),
         Reply(400, lambda asked: json.dumps({"detail": [echo(asked)]})),
         Reply(302, "", {"Location": f"http://{KEY}@127.0.0.1:1/{KEY}?key={KEY}"}),

@@ -45,7 +45,9 @@ def _checks() -> list[tuple[str, Callable[[], str]]]:
         *((f"reads {formats}", partial(_reader, modules, extra)) for formats, modules, extra in _READERS),
         ("fast byte pairs", _fast),
         ("syntax of code", _syntax),
-        ("encoder all-MiniLM-L6-v2", _encoder),
+        ("encoder all-MiniLM-L6-v2", partial(_encoder, "all-MiniLM-L6-v2")),
+        ("encoder static", partial(_encoder, "static")),
+        ("vectors that are kept", _cache),
         ("lexical search", _lexical),
         ("index on disk", _store),
     ]
@@ -111,13 +113,22 @@ def _syntax() -> str:
     return f"tree-sitter {_version('tree-sitter')}, {len(languages())} languages"
 
 
-def _encoder() -> str:
+def _encoder(name: str) -> str:
     from chunkwise.embed import encoder
 
-    found = encoder("all-MiniLM-L6-v2")
+    found = encoder(name)
     vectors = found(["A cat sat.", "A feline was sitting.", "Interest rates rose."], role="passage")
     like, unlike = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
-    return f"{found.dim} dimensions, at most {found.max_tokens} tokens; like {like:.2f}, unlike {unlike:.2f}"
+    return f"{found.dim} dimensions, at most {found.max_tokens:,} tokens; like {like:.2f}, unlike {unlike:.2f}"
+
+
+def _cache() -> str:
+    from chunkwise.embed.cache import user_file, why_unwritable
+
+    file = user_file()
+    if reason := why_unwritable(file):
+        return f"none, for {reason}"
+    return f"{file}, " + (f"{file.stat().st_size / 1e6:.1f} MB" if file.exists() else "none yet")
 
 
 def _lexical() -> str:

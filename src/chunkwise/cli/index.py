@@ -37,6 +37,15 @@ EncoderOption = Annotated[
     ),
 ]
 
+CacheOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cache",
+        help="The file that keeps vectors, so that no text is embedded twice. By default in the user's cache folder.",
+    ),
+]
+NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Embed all that is new, and keep nothing of it.")]
+
 
 def index(
     paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
@@ -44,6 +53,8 @@ def index(
     recipe: RecipeOption = None,
     preset: PresetOption = None,
     encoder: EncoderOption = None,
+    cache: CacheOption = None,
+    no_cache: NoCacheOption = False,
     glob: GlobOption = None,
     json: JsonOption = False,
     on_error: OnErrorOption = "skip",
@@ -52,11 +63,14 @@ def index(
     clean: CleanOption = None,
 ) -> None:
     """Index files for search. Only what is new or changed is embedded."""
+    from chunkwise.embed.cache import USER_CACHE
     from chunkwise.pipeline import Index
 
+    if cache and no_cache:
+        fail("--cache names a file, --no-cache wants none: give one of the two")
     if index == "memory:":
         fail("an index in memory is gone when the command ends; name a folder with --index")
-    opened = Index(index, encoder=encoder)
+    opened = Index(index, encoder=encoder, cache=None if no_cache else cache or USER_CACHE)
     with progress("indexing") as show:
         result = opened.add(
             *paths,

