@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import chunkwise.chunkers  # registers the strategies
+import chunkwise.llm  # lets recipes name language models
 import chunkwise.transforms  # registers the transforms
 from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, EncodeError, RecipeError, StoreError
@@ -288,6 +289,7 @@ class _Update:
         self._notes += doubts(result)
         chunks = _leaves(self._cut(result))
         _check_fits(chunks, self._encoder)
+        self._notes += _failures(result.id, chunks)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
 
@@ -340,6 +342,14 @@ def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
     found = tuple(chunks)
     parents = {chunk.parent for chunk in found if chunk.parent}
     return tuple(chunk for chunk in found if chunk.id not in parents) if parents else found
+
+
+def _failures(document_id: str, chunks: Sequence[Chunk]) -> list[str]:
+    """Say how many chunks a language model was asked about in vain, and why the first."""
+    failed = [str(chunk.meta["context_failed"]) for chunk in chunks if "context_failed" in chunk.meta]
+    if not failed:
+        return []
+    return [f"{document_id}: no context of the language model for {len(failed)} of {len(chunks)} chunks: {failed[0]}"]
 
 
 def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:

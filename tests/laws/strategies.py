@@ -21,6 +21,7 @@ PIPES = [
     " | context(headings=True)",
     " | overlap(tokens=2) | context(headings=True)",
     " | context(headings=True) | overlap(sentences=2)",
+    " | context(title=True, summary=True, neighbours=1)",
 ]
 
 # Overlap in tokens must leave room, so the smallest sizes are drawn without a large one.

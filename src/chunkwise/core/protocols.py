@@ -201,6 +201,49 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model is asked: `shared`, then `text`.
+
+    `shared` comes first and is the same for many prompts, so that a server may keep what it made of it. `max_tokens`
+    bounds the answer; with `form="json"` it is a JSON object.
+    """
+
+    shared: str
+    text: str
+    max_tokens: int = 256
+    form: Literal["text", "json"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a language model said; or nothing, and in `failure` why."""
+
+    text: str = ""
+    failure: str = ""
+
+
+@runtime_checkable
+class LLM(Protocol):
+    """Answer prompts, each by itself, in their order. Two language models of the same name are equal.
+
+    The same prompt gets the same answer. One that gets none is told in its `failure`, and stops no other.
+    Raises: AnswerError where nothing can be answered at all, as without a key or a server.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that finds this model again in a recipe."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """The tokens of a document that it is to be given at once."""
+        ...
+
+    def __call__(self, prompts: Sequence[Prompt]) -> Sequence[Answer]: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """What a store keeps of one document: its chunks in order, a vector for each, and what it was made from.
 

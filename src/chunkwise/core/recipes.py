@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_or
 
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import body, front_matter
-from chunkwise.core.protocols import Budget, Chunker, Reserve, Tokenizer, Transform, no_reserve
+from chunkwise.core.protocols import LLM, Budget, Chunker, Reserve, Tokenizer, Transform, no_reserve
 from chunkwise.core.types import Chunk, Document, Drop, Span
 
 T = TypeVar("T")
@@ -250,7 +250,9 @@ def _recipe(self: Any) -> str:
     for i, field in enumerate(fields(self)):
         value = getattr(self, field.name)
         if (i == 0 and value is not None) or value != _default(field):
-            shown.append(f"{field.name}={value.name!r}" if isinstance(value, Tokenizer) else f"{field.name}={value!r}")
+            shown.append(
+                f"{field.name}={value.name!r}" if isinstance(value, (Tokenizer, LLM)) else f"{field.name}={value!r}"
+            )
     return f"{self.recipe_name}({', '.join(shown)})"
 
 
@@ -287,6 +289,11 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
         if not isinstance(value, (list, tuple)) or any(type(one) is not get_args(kind)[0] for one in value):
             raise RecipeError(f"{stage}: {name}={value!r} must be a list of {what}; try {name}={example}")
         return tuple(value)
+    if LLM in options and not isinstance(value, LLM):
+        raise RecipeError(
+            f"{stage}: {name}={value!r} names no language model here; `chunkwise.chunk`, `Index` and the command line "
+            "find it by name, or give an object that answers prompts"
+        )
     if Chunker in options and not is_chunker(value):
         raise RecipeError(f"{stage}: {name}={value!r} must be a recipe; try {name}=recursive(size=200)")
     literals = [choice for option in options if get_origin(option) is Literal for choice in get_args(option)]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chunkwise.core.protocols import Budget, Ruler
-from chunkwise.core.types import Chunk
+from chunkwise.core.types import Chunk, Span
+from chunkwise.text.words import word_spans
 
 # A path, or a line, may take at most this share of a chunk.
 _MOST = 0.25
@@ -91,7 +92,7 @@ def _longest(line: Line, fits: Callable[[Line], bool]) -> Line:
     """Return as many words of the line as fit. Cost: O(log n) tries, and a few for counts that do not grow evenly."""
     if fits(line):
         return line
-    words = line.text.split()
+    words = word_spans(line.text)
     low, high = 0, len(words) - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -101,9 +102,10 @@ def _longest(line: Line, fits: Callable[[Line], bool]) -> Line:
     return _first(words, low, line)
 
 
-def _first(words: Sequence[str], count: int, line: Line) -> Line:
-    kept = words[len(words) - count :] if line.keeps_end else words[:count]
-    return replace(line, text=" ".join(kept))
+def _first(words: Sequence[Span], count: int, line: Line) -> Line:
+    if not count:
+        return replace(line, text="")
+    return replace(line, text=line.text[words[-count].start :] if line.keeps_end else line.text[: words[count - 1].end])
 
 
 def _shorter(path: tuple[str, ...]) -> tuple[str, ...]:
