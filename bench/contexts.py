@@ -40,7 +40,7 @@ class Remembering:
         new = list(dict.fromkeys(text for text in texts if (role, text) not in self.known))
         if new:
             self.known |= {(role, text): row for text, row in zip(new, self.inner(new, role=role), strict=True)}
-        return np.stack([self.known[role, text] for text in texts])
+        return np.array([self.known[role, text] for text in texts], np.float32).reshape(-1, self.dim)
 
 
 def main() -> None:
