@@ -223,7 +223,7 @@ def test_a_dry_run_tells_what_the_contexts_of_a_document_cost() -> None:
 
 
 def test_a_model_that_no_one_knows_is_refused() -> None:
-    with pytest.raises(RecipeError, match="no language model 'gpt'.*custom_llm"):
+    with pytest.raises(RecipeError, match=r"no language model 'gpt'.*custom_llm"):
         chunker("sentences | context(llm='gpt')")
     with pytest.raises(RecipeError, match="names no language model"):
         Context(llm=7)  # type: ignore[arg-type]  # that is what is tried

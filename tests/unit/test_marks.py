@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ CHANGES = tuple(range(7, 100, 7))
 def subjects(prompt: str) -> str:
     """Mark the sentences whose first word is not that of the one before, as a good model would."""
     lines = re.findall(r"^\[(\d+)\] (\w+)", prompt, re.MULTILINE)
-    starts = [int(n) for (_, before), (n, word) in zip(lines, lines[1:], strict=False) if word != before]
+    starts = [int(n) for (_, before), (n, word) in pairwise(lines) if word != before]
     return json.dumps({"starts": starts})
 
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chunkwise.core.protocols import LLM, Prompt
 
@@ -83,6 +84,6 @@ def _starts(text: str, last: int) -> list[int]:
     wrong = next((number for number in found if not 1 <= number <= last), None)
     if wrong is not None:
         raise ValueError(f"there is no sentence {wrong}, only 1 to {last}")
-    if any(one >= other for one, other in zip(found, found[1:], strict=False)):
+    if any(one >= other for one, other in pairwise(found)):
         raise ValueError(f"the numbers do not rise: {found[:20]}")
     return found

@@ -31,10 +31,13 @@ def most_of(budget: Budget) -> int:
     return max(1, int(budget.room * _MOST))
 
 
-def with_context(chunk: Chunk, path: Sequence[str], lines: Sequence[Line], ruler: Ruler, budget: Budget) -> Chunk:
+def with_context(
+    chunk: Chunk, path: Sequence[str], lines: Sequence[Line], ruler: Ruler, budget: Budget, *, share: float = _MOST
+) -> Chunk:
     """Return the chunk with as much of the path and the lines before its context as fits beside its text.
 
-    What does not fit is shortened from the last line on; the path is the last to go.
+    What does not fit is shortened from the last line on; the path is the last to go. No line takes more than a
+    `share` of the chunk.
     """
     wanted = _context(path, lines)
     if not wanted:
@@ -44,7 +47,7 @@ def with_context(chunk: Chunk, path: Sequence[str], lines: Sequence[Line], ruler
     def fits(context: str) -> bool:
         return ruler.count(*chunk.body, before=context + given) <= budget.room
 
-    path, kept = shortened(path, budget), [capped(line, budget) for line in lines]
+    path, kept = shortened(path, budget), [capped(line, budget, share) for line in lines]
     while kept and not fits(_context(path, kept)):
         shorter = _longest(kept[-1], lambda line: fits(_context(path, [*kept[:-1], line])))
         kept[-1:] = [shorter] if shorter.text else []
@@ -64,9 +67,10 @@ def shortened(path: Sequence[str], budget: Budget) -> tuple[str, ...]:
     return path
 
 
-def capped(line: Line, budget: Budget) -> Line:
+def capped(line: Line, budget: Budget, share: float = _MOST) -> Line:
     """Return the line without the words that are over its share."""
-    return _longest(line, lambda shorter: cost_of(_context((), [shorter]), budget) <= most_of(budget))
+    most = max(1, int(budget.room * share))
+    return _longest(line, lambda shorter: cost_of(_context((), [shorter]), budget) <= most)
 
 
 def cost_of(context: str, budget: Budget) -> int:
