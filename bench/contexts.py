@@ -3,7 +3,7 @@
     python bench/contexts.py DATA_FOLDER [--documents N]
 
 DATA_FOLDER holds documents/ and queries.jsonl, as examples/ does. Dense and hybrid; at 5 hits, and at 800 tokens of
-text. The first line of a plain text is taken for its title.
+text, with the paired bootstrap interval of the difference to no context. The first line of a plain text is its title.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.core.protocols import Encoder, Floats2d, Role
 from chunkwise.core.spans import intersect, union
@@ -26,6 +28,9 @@ PARTS = ["headings=False", "", "title=True", "summary=True", "neighbours=1", "ti
 BASE = "structural(size=200) | context({})"
 MODES: tuple[Mode, ...] = ("vector", "hybrid")
 BUDGET = 800
+RESAMPLES = 2000
+
+Floats1d: TypeAlias = NDArray[np.float64]
 
 
 class Remembering:
@@ -59,14 +64,26 @@ def main() -> None:
     print(f"{len(documents)} documents, {len(queries)} questions")
     print("| context | chunks | tokens of text | dense k=5 | hybrid k=5 | dense 800 | hybrid 800 |")
     print("|---|---|---|---|---|---|---|", flush=True)
+    plain: list[Floats1d] = []
     for parts in PARTS:
         index = Index("memory:", encoder=encoder)
         index.add_documents(documents, recipe=BASE.format(parts))
         tokens = [text_tokens(hit, encoder) for document in documents for hit in as_hits(index, document.id)]
-        at_five = [100 * np.mean([at_k(index, query, mode) for query in queries]) for mode in MODES]
-        at_budget = [100 * np.mean([at_tokens(index, query, mode, encoder) for query in queries]) for mode in MODES]
-        figures = " | ".join(f"{value:.1f}" for value in (*at_five, *at_budget))
+        recalls = [np.array([at_k(index, query, mode) for query in queries]) for mode in MODES]
+        recalls += [np.array([at_tokens(index, query, mode, encoder) for query in queries]) for mode in MODES]
+        plain = plain or recalls
+        figures = " | ".join(
+            f"{100 * own.mean():.1f}" + (f" {interval(own - base)}" if own is not base else "")
+            for own, base in zip(recalls, plain, strict=True)
+        )
         print(f"| {parts or 'headings=True'} | {len(index)} | {np.mean(tokens):.0f} | {figures} |", flush=True)
+
+
+def interval(differences: Floats1d) -> str:
+    """Return the paired bootstrap interval of 95 % of a mean difference, in points."""
+    drawn = np.random.default_rng(0).choice(differences, (RESAMPLES, len(differences))).mean(axis=1)
+    low, high = 100 * np.percentile(drawn, [2.5, 97.5])
+    return f"[{low:+.1f}, {high:+.1f}]"
 
 
 def titled(path: Path) -> Document:
