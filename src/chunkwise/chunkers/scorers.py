@@ -186,7 +186,8 @@ class DoublePass:
 def _distances(passage: Passage, window: int) -> NDArray[np.float64]:
     """Return how far each window of sentences is from the next, 0 to 2."""
     vectors = passage.encode(passage.windows(window))
-    return 1 - np.einsum("nd,nd->n", vectors[:-1], vectors[1:]).astype(np.float64)
+    similarities: NDArray[np.float64] = np.einsum("nd,nd->n", vectors[:-1], vectors[1:], dtype=np.float64)
+    return 1 - similarities
 
 
 def _limits(
@@ -209,8 +210,7 @@ def _above(values: NDArray[np.float64], limits: NDArray[np.float64]) -> list[int
 
 def _prefix_sums(vectors: Floats2d) -> NDArray[np.float64]:
     """Return the sums of the first 0, 1, 2, ... vectors."""
-    sums = np.zeros((len(vectors) + 1, vectors.shape[1]))
-    np.cumsum(vectors, axis=0, out=sums[1:])
+    sums: NDArray[np.float64] = np.cumsum(np.vstack([0 * vectors[:1], vectors]), axis=0, dtype=np.float64)
     return sums
 
 

@@ -200,6 +200,17 @@ class Encoder(Protocol):
     def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d: ...
 
 
+class TokenEncoder(Encoder, Protocol):
+    """An encoder that can also give the vectors of tokens, of which the vector of a text is the mean."""
+
+    def token_vectors(self, rows: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, Floats2d]]:
+        """Yield each row's number, in any order, and the vectors of its tokens [n_tokens, dim], of any length.
+
+        Rows are ids of its tokenizer, without special tokens; `max_tokens` bounds them as it does a text's.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Sentences that follow one another, for a scorer to part: `spans` of `text`, none of them blank.
