@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -15,10 +16,11 @@ import chunkwise.transforms  # registers the transforms
 from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, EncodeError, RecipeError, StoreError
 from chunkwise.core.parsing import capped, parse, with_tokenizer
-from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
+from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Floats2d, Retriever, Tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed import takes
+from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.read import DEFAULT_READING, NOTES, Reading, Skip, doubts, find_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
@@ -34,6 +36,9 @@ Mode = Literal["hybrid", "vector", "lexical"]
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of files done, the number of files, and the id of the one just done."""
+
+_Embed = Callable[[Sequence[tuple[Document, Sequence[Chunk]]]], Floats2d]
+"""Return the vectors of the chunks of some documents, one after the other."""
 
 # Chunks are embedded and stored in groups: enough to sort by length, little enough to lose when stopped.
 _GROUP = 256
@@ -101,10 +106,18 @@ class Index:
     """Chunks and vectors of documents, kept in a folder (or in memory, with "memory:"), and searched.
 
     An index is made with one recipe and one encoder, which it remembers; opening it needs neither.
-    Raises: StoreError if the folder holds something else, or was made with another encoder.
+    With `late` chunks are embedded as parts of their document: see chunkwise.embed.late. It is remembered, too.
+    Raises: StoreError if the folder holds something else, or was made with another encoder, or in the other way;
+    EncodeError if an encoder can't embed late.
     """
 
-    def __init__(self, url: str | os.PathLike[str] = "index", *, encoder: str | Encoder | None = None) -> None:
+    def __init__(
+        self,
+        url: str | os.PathLike[str] = "index",
+        *,
+        encoder: str | Encoder | None = None,
+        late: bool | None = None,
+    ) -> None:
         self.url = str(url)
         self._store = open_store(self.url)
         made_with = self._store.info
@@ -123,6 +136,14 @@ class Index:
                 f"{self.url} was made with another version of {self.encoder.name}, whose vectors differ; "
                 "index into another folder"
             )
+
+        self.late = bool(made_with.get("late", late))
+        if late is not None and late != self.late:
+            raise StoreError(
+                f"{self.url} was made with late={self.late}, whose vectors differ; open it without saying, or index "
+                "into another folder"
+            )
+        self._embed = late_chunking(self.encoder).each if self.late else partial(_embedded, self.encoder)
 
     @property
     def recipe(self) -> str:
@@ -163,7 +184,7 @@ class Index:
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
         cut, notes = self._chunker(recipe)
-        update = _Update(self._store.documents(), cut, self.encoder)
+        update = _Update(self._store.documents(), cut, self.encoder, self._embed)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
             if update.n_waiting >= _GROUP or i == len(found):
@@ -178,7 +199,7 @@ class Index:
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
         cut, notes = self._chunker(recipe)
-        update = _Update(self._store.documents(), cut, self.encoder)
+        update = _Update(self._store.documents(), cut, self.encoder, self._embed)
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
@@ -240,6 +261,7 @@ class Index:
             "encoder_spec": self._spec,
             "fingerprint": self.encoder.fingerprint,
             "dim": self.encoder.dim,
+            "late": self.late,
             "chunkwise": chunkwise.__version__,
         }
 
@@ -254,10 +276,11 @@ class Index:
 class _Update:
     """What one run of `add` has seen so far, and the documents that wait to be stored."""
 
-    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Chunker, encoder: Encoder) -> None:
+    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Chunker, encoder: Encoder, embed: _Embed) -> None:
         self._stored = stored
         self._cut = cut
         self._encoder = encoder
+        self._embed = embed
         self._seen: dict[str, str] = {}
         self._waiting: list[tuple[Document, str, tuple[Chunk, ...]]] = []
         self._added: list[str] = []
@@ -295,8 +318,7 @@ class _Update:
 
     def entries(self) -> list[Entry]:
         """Embed what waits, and hand it over."""
-        texts = [chunk.embed_text for _, _, chunks in self._waiting for chunk in chunks]
-        vectors = self._encoder(texts, role="passage")
+        vectors = self._embed([(document, chunks) for document, _, chunks in self._waiting])
         entries, start = [], 0
         for document, fingerprint, chunks in self._waiting:
             own = vectors[start : start + len(chunks)]
@@ -305,7 +327,7 @@ class _Update:
             meta = {"media_type": document.media_type, **told}
             entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta))
             self._added.append(document.id)
-        self._n_chunks += len(texts)
+        self._n_chunks += len(vectors)
         self._waiting, self.n_waiting = [], 0
         return entries
 
@@ -326,6 +348,10 @@ class _Update:
             if source and source != document.source and os.path.exists(source):
                 return source
         return None
+
+
+def _embedded(encoder: Encoder, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> Floats2d:
+    return encoder([chunk.embed_text for _, chunks in documents for chunk in chunks], role="passage")
 
 
 def _capped(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:

@@ -28,6 +28,13 @@ EncoderOption = Annotated[
     ),
 ]
 
+LateOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--late/--no-late", help="Embed chunks as parts of their document (late chunking).", show_default=False
+    ),
+]
+
 
 def index(
     paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
@@ -35,6 +42,7 @@ def index(
     recipe: RecipeOption = None,
     preset: PresetOption = None,
     encoder: EncoderOption = None,
+    late: LateOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
     on_error: OnErrorOption = "skip",
@@ -46,7 +54,7 @@ def index(
 
     if index == "memory:":
         fail("an index in memory is gone when the command ends; name a folder with --index")
-    opened = Index(index, encoder=encoder)
+    opened = Index(index, encoder=encoder, late=late)
     with progress("indexing") as show:
         result = opened.add(
             *paths,

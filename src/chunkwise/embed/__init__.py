@@ -7,19 +7,25 @@ from pathlib import Path
 
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
+from chunkwise.core.recipes import resolver
 from chunkwise.embed.http import HttpEncoder
 from chunkwise.embed.onnx import minilm, onnx_folder
 from chunkwise.text.huggingface import MINILM
 
-__all__ = ["HttpEncoder", "encoder", "minilm", "onnx_folder", "takes"]
+__all__ = ["HttpEncoder", "custom_encoder", "encoder", "minilm", "onnx_folder", "takes"]
+
+
+_custom: dict[str, Encoder] = {}
 
 
 def encoder(spec: str = MINILM) -> Encoder:
-    """Find an encoder: "all-MiniLM-L6-v2", "https://HOST/v1#MODEL", or the path of an ONNX folder.
+    """Find an encoder: "all-MiniLM-L6-v2", "https://HOST/v1#MODEL", the path of an ONNX folder, or one of your own.
 
     Loads no model and opens no connection.
     Raises: EncodeError if `spec` is none of these.
     """
+    if spec in _custom:
+        return _custom[spec]
     if spec == MINILM:
         return minilm()
     if spec.lower().startswith(("http://", "https://")):
@@ -41,7 +47,16 @@ def _guess(spec: str) -> str:
     return f"did you mean {MINILM!r}? " if near else ""
 
 
+def custom_encoder(name: str, encoder: Encoder) -> Encoder:
+    """Let recipes and indexes name an encoder of your own. A name that is given again means the new one."""
+    _custom[name] = encoder
+    return encoder
+
+
 def takes(encoder: Encoder, text: str) -> bool:
     """Tell whether a text is within an encoder's limit. A token is at least one byte, so most texts need no count."""
     few = len(text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= encoder.max_tokens
     return few or encoder.tokenizer.count(text) <= encoder.max_tokens
+
+
+resolver(Encoder, encoder)

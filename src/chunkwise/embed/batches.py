@@ -35,7 +35,7 @@ def encode_batches(
     order: list[int] = []
     parts: list[Floats2d] = []
     for batch in batches(lengths, most_tokens=most_tokens, most_texts=most_texts):
-        parts.append(_unit(encode(batch), batch, name))
+        parts.append(unit(encode(batch), batch, name))
         order.extend(batch)
     sorted_vectors = np.concatenate(parts)
     vectors = np.empty_like(sorted_vectors)
@@ -86,7 +86,7 @@ def check_texts(texts: Sequence[str]) -> None:
         raise EncodeError(f"an encoder takes a list of texts; write [text] for {texts[:_QUOTED]!r}")
 
 
-def _unit(vectors: Numbers2d, indices: Sequence[int], name: str) -> Floats2d:
+def unit(vectors: Numbers2d, indices: Sequence[int], name: str) -> Floats2d:
     """Scale vectors to length 1."""
     # In float64: squares of small float32 values would vanish.
     wide = vectors.astype(np.float64)
