@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Annotated
 
-from chunkwise.chunkers import cluster, scorers  # noqa: F401 - registers them
+from chunkwise.chunkers import cluster, marked, scorers  # noqa: F401 - registers them
 from chunkwise.chunkers.cut import cutter
 from chunkwise.chunkers.levels import among, outside, page_ends, paragraphs, solid_blocks, unit_ends, units
 from chunkwise.chunkers.pack import packer
