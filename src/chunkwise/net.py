@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from http.client import HTTPException
 from typing import IO
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
@@ -46,14 +46,14 @@ _REMEDIES = {429: "try again later, or check the quota of the key"}
 class Failure:
     """Why a server gave no answer, and what to do. `status` is that of HTTP, or 0 where there was none.
 
-    `silent` tells that it was reached and did not answer in time. `wait` is what it asks for, in seconds.
+    `reached` tells whether there is a server at all. `wait` is what it asks for, in seconds.
     """
 
     reason: str
     remedy: str
     status: int = 0
     transient: bool = False
-    silent: bool = False
+    reached: bool = True
     wait: float = 0.0
     backoff: float = _BACKOFF  # how many seconds more, at most, before the second try
 
@@ -82,7 +82,7 @@ def post(
             return answer
         if not answer.transient or tried >= tries:
             after = f" (tried {tried} times)" if tried > 1 else ""
-            return Failure(answer.reason + after, answer.remedy, answer.status, answer.transient, answer.silent)
+            return Failure(answer.reason + after, answer.remedy, answer.status, answer.transient, answer.reached)
         sleep(answer.wait + jitter(tried, answer.backoff))
 
 
@@ -142,7 +142,8 @@ def _opener() -> OpenerDirector:
 def _try(url: str, content: bytes, timeout: float, remedies: Mapping[int, str]) -> bytes | Failure:
     variable, key = _key(url)
     if not (key.isascii() and (key.isprintable() or not key)):
-        return Failure(f"the key in {variable} holds characters that no HTTP header can carry", "set it again")
+        reason = f"the key in {variable} holds characters that no HTTP header can carry"
+        return Failure(reason, "set it again", reached=False)
     try:
         with _opener().open(_request(url, content, key), timeout=timeout) as response:
             answer: bytes = response.read()
@@ -154,7 +155,8 @@ def _try(url: str, content: bytes, timeout: float, remedies: Mapping[int, str]) 
         cause = getattr(err, "reason", err)
         silent = isinstance(cause, TimeoutError)
         reason = f"no answer within {timeout:g} s" if silent else f"no answer: {quote(str(cause) or repr(cause))}"
-        return Failure(reason, "check the URL and that the server is up", transient=True, silent=silent)
+        reached = not isinstance(err, URLError)  # urllib wraps what goes wrong before the request is sent
+        return Failure(reason, "check the URL and that the server is up", transient=True, reached=reached)
 
 
 def _request(url: str, content: bytes, key: str) -> Request:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import chunkwise.chunkers  # registers the strategies
+import chunkwise.llm  # lets recipes name language models
 import chunkwise.transforms  # registers the transforms
 from chunkwise.chunkers.stream import Stream
-from chunkwise.core.errors import ChunkwiseError, EncodeError, RecipeError, StoreError
+from chunkwise.core.errors import ChunkwiseError, RecipeError, StoreError
 from chunkwise.core.parsing import capped, parse, with_tokenizer
-from chunkwise.core.protocols import Chunker, Encoder, Entry, Filter, Retriever, Tokenizer
+from chunkwise.core.protocols import Chunker, Encoder, Filter, Retriever, Tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
-from chunkwise.embed import takes
 from chunkwise.embed.cache import USER_CACHE, cached_if_possible
+from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
-from chunkwise.readers.read import DEFAULT_READING, NOTES, Reading, Skip, doubts, find_files
+from chunkwise.readers.read import DEFAULT_READING, Reading, find_files
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
 from chunkwise.text.tokens import tokenizer as find_tokenizer
+from chunkwise.updating import Added, Embed, Update, embedded
 
 __all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse", "stream"]
 
@@ -92,25 +94,15 @@ def stream(
     return Stream(chunker(recipe, tokenizer=tokenizer), id=id, media_type=media_type)
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What `Index.add` did: ids of documents, and files passed over with the reason."""
-
-    added: tuple[str, ...]
-    unchanged: tuple[str, ...]
-    removed: tuple[str, ...]
-    skipped: tuple[Skip, ...]
-    n_chunks: int
-    notes: tuple[str, ...]
-
-
 class Index:
     """Chunks and vectors of documents, kept in a folder (or in memory, with "memory:"), and searched.
 
     An index is made with one recipe and one encoder, which it remembers; opening it needs neither.
     `cache` is a file that keeps the vectors of passages for other indexes, None for none. By default it is in the
     user's cache folder, and serves encoders that are named: what an encoder object says of itself is not vouched for.
-    Raises: StoreError if the folder holds something else, or was made with another encoder.
+    With `late` chunks are embedded as parts of their document: see chunkwise.embed.late. It is remembered, too.
+    Raises: StoreError if the folder holds something else, or was made with another encoder, or in the other way;
+    EncodeError if an encoder can't embed late.
     """
 
     def __init__(
@@ -119,6 +111,7 @@ class Index:
         *,
         encoder: str | Encoder | None = None,
         cache: str | os.PathLike[str] | None = USER_CACHE,
+        late: bool | None = None,
     ) -> None:
         self.url = str(url)
         self._store = open_store(self.url)
@@ -139,6 +132,15 @@ class Index:
                 f"{self.url} was made with another version of {self.encoder.name}, whose vectors differ; "
                 "index into another folder"
             )
+
+        self.late = bool(made_with.get("late", late))
+        if late is not None and late != self.late:
+            raise StoreError(
+                f"{self.url} was made with late={self.late}, whose vectors differ; open it without saying, or index "
+                "into another folder"
+            )
+        if self.late:
+            late_chunking(self.encoder)  # what can't be done is told at once
 
     @property
     def recipe(self) -> str:
@@ -183,8 +185,8 @@ class Index:
         """
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
-        (cut, notes), (encoder, doubt) = self._chunker(recipe), cached_if_possible(self.encoder, self._cache)
-        update = _Update(self._store.documents(), cut, encoder)
+        (cut, notes), (embed, doubt) = self._chunker(recipe), self._embedding()
+        update = Update(self._store.documents(), cut, self.encoder, embed)
         reading = replace(reading, clean=reading.clean or self.clean)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
@@ -199,8 +201,8 @@ class Index:
 
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
-        (cut, notes), (encoder, doubt) = self._chunker(recipe), cached_if_possible(self.encoder, self._cache)
-        update = _Update(self._store.documents(), cut, encoder)
+        (cut, notes), (embed, doubt) = self._chunker(recipe), self._embedding()
+        update = Update(self._store.documents(), cut, self.encoder, embed)
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
@@ -246,7 +248,14 @@ class Index:
             )
         return cut, notes
 
-    def _write(self, update: _Update, cut: Chunker, *, clean: str | None = None) -> None:
+    def _embedding(self) -> tuple[Embed, tuple[str, ...]]:
+        """Return what embeds chunks, and what there is to say about it. What is embedded late is not kept."""
+        if self.late:
+            return late_chunking(self.encoder).each, ()
+        encoder, doubt = cached_if_possible(self.encoder, self._cache)
+        return partial(embedded, encoder), doubt
+
+    def _write(self, update: Update, cut: Chunker, *, clean: str | None = None) -> None:
         """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""
         entries = update.entries()
         if not entries:
@@ -264,6 +273,7 @@ class Index:
             "encoder_spec": self._spec,
             "fingerprint": self.encoder.fingerprint,
             "dim": dim,
+            "late": self.late,
             "chunkwise": chunkwise.__version__,
         }
 
@@ -275,82 +285,6 @@ class Index:
                 yield id
 
 
-class _Update:
-    """What one run of `add` has seen so far, and the documents that wait to be stored."""
-
-    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Chunker, encoder: Encoder) -> None:
-        self._stored = stored
-        self._cut = cut
-        self._encoder = encoder
-        self._seen: dict[str, str] = {}
-        self._waiting: list[tuple[Document, str, tuple[Chunk, ...]]] = []
-        self._added: list[str] = []
-        self._unchanged: list[str] = []
-        self._skipped: list[Skip] = []
-        self._notes: list[str] = []
-        self.emptied: list[str] = []
-        self.n_waiting = 0
-        self._n_chunks = 0
-
-    def take(self, result: Document | Skip) -> None:
-        """Cut a document, if it is new or changed, and let it wait."""
-        if isinstance(result, Skip):
-            self._skipped.append(result)
-            if result.location and self._stored.get(result.id, ("", ""))[1] == result.location:
-                self.emptied.append(result.id)  # what it held is no longer there
-            return
-        if (rival := self._rival(result)) is not None:
-            reason = f"its id is already that of {rival}; index a folder above both"
-            self._skipped.append(Skip(result.id, reason))
-            return
-        self._seen[result.id] = result.source
-        fingerprint = _fingerprint(result)
-        before, source = self._stored.get(result.id, ("", ""))
-        moved = source != result.source and not os.path.exists(source)  # where it is now must be known
-        if before == fingerprint and not moved:
-            self._unchanged.append(result.id)
-            return
-        self._notes += doubts(result)
-        chunks = _located(_leaves(self._cut(result)), result)
-        _check_fits(chunks, self._encoder)
-        self._waiting.append((result, fingerprint, chunks))
-        self.n_waiting += len(chunks)
-
-    def entries(self) -> list[Entry]:
-        """Embed what waits, and hand it over."""
-        texts = [chunk.embed_text for _, _, chunks in self._waiting for chunk in chunks]
-        vectors = self._encoder(texts, role="passage")
-        entries, start = [], 0
-        for document, fingerprint, chunks in self._waiting:
-            own = vectors[start : start + len(chunks)]
-            start += len(chunks)
-            told = {name: value for name, value in document.meta.items() if name not in NOTES}
-            meta = {"media_type": document.media_type, **told}
-            entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta))
-            self._added.append(document.id)
-        self._n_chunks += len(texts)
-        self._waiting, self.n_waiting = [], 0
-        return entries
-
-    def report(self, gone: Sequence[str], notes: tuple[str, ...]) -> Added:
-        """Say what was done."""
-        return Added(
-            added=tuple(self._added),
-            unchanged=tuple(self._unchanged),
-            removed=tuple(gone),
-            skipped=tuple(self._skipped),
-            n_chunks=self._n_chunks,
-            notes=(*notes, *self._notes),
-        )
-
-    def _rival(self, document: Document) -> str | None:
-        """Return another file that has the same id, if there is one."""
-        for source in (self._seen.get(document.id), self._stored.get(document.id, ("", ""))[1]):
-            if source and source != document.source and os.path.exists(source):
-                return source
-        return None
-
-
 def _capped(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:
     """Lower the recipe's size to what the encoder takes, and say so."""
     size = cut.leaf_budget.size
@@ -358,38 +292,3 @@ def _capped(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:
         return cut, ()
     lower = capped(cut, encoder.max_tokens)
     return lower, (f"size={size} is more than {encoder.name} takes, which is {encoder.max_tokens}; cut by {lower!r}",)
-
-
-def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
-    """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
-    found = tuple(chunks)
-    parents = {chunk.parent for chunk in found if chunk.parent}
-    return tuple(chunk for chunk in found if chunk.id not in parents) if parents else found
-
-
-def _located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:
-    """Note in chunks where in the raw file they are, if cleaning has moved them: no one can tell later."""
-    origin = document.origin
-    if not origin:
-        return chunks
-    return tuple(
-        replace(chunk, meta={**chunk.meta, "source_spans": [list(origin.source(*span)) for span in chunk.spans]})
-        for chunk in chunks
-    )
-
-
-def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:
-    """Refuse chunks that the encoder would truncate, before anything is embedded."""
-    for i, chunk in enumerate(chunks):
-        if not takes(encoder, chunk.embed_text):
-            count = encoder.tokenizer.count(chunk.embed_text)
-            raise EncodeError(
-                f"{chunk.document_id}, chunk {i}: {count} tokens of {encoder.name}, which takes {encoder.max_tokens}; "
-                f"let the recipe count with tokenizer={encoder.tokenizer.name!r}, or lower its size"
-            )
-
-
-def _fingerprint(document: Document) -> str:
-    """Hash all that a chunk of the document depends on."""
-    content = repr((document.text, document.blocks, document.media_type, sorted(document.meta.items())))
-    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

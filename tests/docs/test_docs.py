@@ -130,6 +130,13 @@ def test_docstrings_show_what_really_happens(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "methods").glob("*.md")), ids=lambda page: page.name)
+def test_the_examples_of_a_methods_page_hold(page: Path) -> None:
+    programs = fences(page, "python")
+    assert programs
+    exec(compile("\n".join(programs), page.name, "exec"), {})
+
+
 def test_the_picture_shows_what_the_strategies_do_now() -> None:
     picture = script(ROOT / "docs" / "picture.py")
     page = chunkwise.read(ROOT / "docs" / "images" / "page.md")

@@ -12,10 +12,14 @@ import pytest
 
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Chunk
+from chunkwise.embed import custom_encoder
 from chunkwise.pipeline import chunker
 from chunkwise.readers.read import read
+from unit.hashing import HashingEncoder
 
 FILES = Path(__file__).parent / "files"
+
+custom_encoder("hashing", HashingEncoder())
 RECIPES = {
     "structural": "structural(size=60) | context(headings=True)",
     "structural-min-size": "structural(size=100, min_size=40)",
@@ -24,6 +28,8 @@ RECIPES = {
     "recursive": "recursive(size=60)",
     "recursive-separators": r"recursive(size=60, separators=[r'\s*[;:]\s+', r'\.\s+'], regex=True, keep='none')",
     "paragraphs": "paragraphs(size=60)",
+    "scored": "scored(size=60, scorer=drop(percentile=60), encoder='hashing')",
+    "scored-cluster": "scored(size=60, scorer=cluster(piece=15), encoder='hashing')",
     "sentences": "sentences(size=60, max_sentences=2)",
     "fixed": "fixed(size=60)",
     "code": "code(size=60)",

@@ -21,6 +21,23 @@ from chunkwise.text.tokens import custom_tokenizer
 from laws.strategies import EXAMPLES, PIPES, document, documents, sizes, texts, written
 
 TOKENIZERS = ["characters", "bytes", "words", "cl100k_base", "o200k_base", "all-MiniLM-L6-v2", "letters"]
+SCORERS = [
+    "drop(threshold=0.9)",
+    "drop(percentile=50)",
+    "drop(percentile=80, horizon=20)",
+    "drop(deviations=0.5, window=2)",
+    "gradient(percentile=50)",
+    "gradient(percentile=90, window=1, horizon=10)",
+    "max_min(threshold=0.1)",
+    "double_pass(initial=0.1, appending=0.2, merging=0.2)",
+    "double_pass(reach=1)",
+    "cluster(piece=2)",
+]
+LOCAL = [
+    recipe
+    for recipe in (f"scored(size=40, scorer={scorer}, encoder='hashing')" for scorer in SCORERS)
+    if chunker(recipe).scorer.local  # type: ignore[attr-defined]  # a field of this strategy
+]
 EVEN = ["recursive(size=40, balance=True)", "sentences(size=40, balance=True)"]
 
 
@@ -75,6 +92,14 @@ def test_even_chunks_obey_the_laws(name: str, pipe: str, document: Document, siz
     check_chunker(chunker(f"{name}(size={size}, balance=True){pipe}", tokenizer=tokenizer), document)
 
 
+@pytest.mark.parametrize("scorer", SCORERS)
+@settings(max_examples=EXAMPLES)
+@given(document=documents, size=sizes, pipe=st.sampled_from(PIPES), tokenizer=st.sampled_from(TOKENIZERS))
+def test_every_scorer_obeys_the_laws(scorer: str, document: Document, size: int, pipe: str, tokenizer: str) -> None:
+    recipe = f"scored(size={size}, scorer={scorer}, encoder='hashing')"
+    check_chunker(chunker(f"{recipe}{pipe}", tokenizer=tokenizer), document)
+
+
 @pytest.mark.parametrize("keep", ["left", "right", "none"])
 @pytest.mark.parametrize("pipe", PIPES)
 @settings(max_examples=EXAMPLES)
@@ -105,7 +130,7 @@ def test_a_bound_on_units_obeys_the_laws(unit: str, document: Document, limit: i
     check_chunker(chunker(f"{unit}(size=50, max_{unit}={limit})", tokenizer="cl100k_base"), document)
 
 
-@pytest.mark.parametrize("recipe", [*(written(name, 40) for name in sorted(STRATEGIES)), *EVEN])
+@pytest.mark.parametrize("recipe", [*(written(name, 40) for name in sorted(STRATEGIES)), *EVEN, *LOCAL])
 @settings(max_examples=EXAMPLES)
 @given(text=texts, addition=texts)
 def test_an_edit_at_the_end_leaves_the_first_chunks_alone(recipe: str, text: str, addition: str) -> None:
@@ -130,13 +155,13 @@ def test_a_word_of_a_hundred_thousand_characters_is_cut(name: str, tokenizer: st
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
 def test_ids_are_the_same_in_another_process(name: str) -> None:
     program = (
-        "import chunkwise as cw; d = cw.read_text('# A\\n\\n' + 'Check the seal. ' * 40, id='x');"
-        f"print([c.id for c in cw.chunk(d, '{written(name, 20)} | context()')])"
+        "import chunkwise as cw, laws.strategies; d = cw.read_text('# A\\n\\n' + 'Check the seal. ' * 40, id='x');"
+        f"print([c.id for c in cw.chunk(d, {written(name, 20) + ' | context()'!r})])"
     )
     outputs = {
         subprocess.run(
             [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             text=True,
             check=True,

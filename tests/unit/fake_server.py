@@ -1,4 +1,4 @@
-"""A local server that speaks OpenAI's `POST /v1/embeddings`, and misbehaves as it is told."""
+"""A local server that speaks OpenAI's embeddings and chat completions, and misbehaves as it is told."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import threading
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -25,12 +25,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """One scripted answer. Without a `body` the texts are embedded."""
+    """One scripted answer. Without a `body` the texts are embedded, or the prompt is answered."""
 
     status: int = 200
     body: str | Callable[[Asked], str] | None = None
     headers: dict[str, str] = field(default_factory=dict)
-    act: str = "answer"  # or "hang": say nothing until the server closes; or "drop": close the connection
+    # Or "hang": say nothing until the server closes; "drop": close the connection; "cut": do so within the answer.
+    act: str = "answer"
 
 
 def embed(text: str) -> list[float]:
@@ -46,6 +47,20 @@ def answer(texts: Sequence[str], *, order: Sequence[int] | None = None) -> str:
     order = range(len(texts)) if order is None else order
     items = [{"object": "embedding", "index": index, "embedding": embed(texts[index])} for index in order]
     return json.dumps({"object": "list", "data": items, "model": "fake"})
+
+
+def said(text: str | None, *, reason: str = "stop", refusal: str | None = None) -> str:
+    """Write the answer of a healthy chat model."""
+    message = {"role": "assistant", "content": text, "refusal": refusal}
+    usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+    return json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": usage})
+
+
+def prompt_of(asked: Asked) -> str:
+    """Return the prompt of a request for a completion."""
+    content = asked.content["messages"][-1]["content"]
+    assert isinstance(content, str)
+    return content
 
 
 class FakeServer:
@@ -84,9 +99,14 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             reply = fake.next_reply(asked)
             if reply.act == "hang":
                 fake.closing.wait(10)
-            if reply.act != "answer":
+            if reply.act not in ("answer", "cut"):
                 return
-            self._send(reply, _body(reply, asked))
+            body = _body(reply, asked)
+            if reply.act == "cut":
+                self._send(replace(reply, headers={"Content-Length": str(len(body) + 9)}), body)
+                self.close_connection = True
+                return
+            self._send(reply, body)
 
         def do_GET(self) -> None:
             fake.next_reply(Asked(self.path, dict(self.headers), {}))
@@ -109,4 +129,8 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
 def _body(reply: Reply, asked: Asked) -> str:
     if callable(reply.body):
         return reply.body(asked)
-    return answer(asked.content["input"]) if reply.body is None else reply.body
+    if reply.body is not None:
+        return reply.body
+    if asked.path.endswith("/chat/completions"):
+        return said(f"Said of {len(prompt_of(asked))} characters.")
+    return answer(asked.content["input"])

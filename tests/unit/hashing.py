@@ -26,9 +26,21 @@ class HashingEncoder:
     def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d:
         if role == "passage":
             self.seen += texts
-        vectors = np.zeros((len(texts), self.dim), np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            for word in text.lower().split():
-                row[zlib.crc32(word.strip(".,?").encode()) % self.dim] += 1
-            row += 1e-6
-        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32).reshape(-1, self.dim)
+        return hashed(texts, self.dim)
+
+
+class ForgetfulEncoder(HashingEncoder):
+    """Remember no texts, so that it may see very many."""
+
+    def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d:
+        assert all(texts)
+        return hashed(texts, self.dim)
+
+
+def hashed(texts: Sequence[str], dim: int) -> Floats2d:
+    vectors = np.zeros((len(texts), dim), np.float32)
+    for row, text in zip(vectors, texts, strict=True):
+        for word in text.lower().split():
+            row[zlib.crc32(word.strip(".,?").encode("utf-8", "replace")) % dim] += 1
+        row += 1e-6
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32).reshape(-1, dim)

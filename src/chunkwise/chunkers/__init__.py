@@ -13,6 +13,7 @@ from chunkwise.chunkers.random import Random
 from chunkwise.chunkers.recursive import Recursive
 from chunkwise.chunkers.route import Route
 from chunkwise.chunkers.rows import Rows
+from chunkwise.chunkers.scored import Scored
 from chunkwise.chunkers.sentences import Sentences
 from chunkwise.chunkers.structural import Structural
 from chunkwise.chunkers.turns import Turns
@@ -31,6 +32,7 @@ __all__ = [
     "Recursive",
     "Route",
     "Rows",
+    "Scored",
     "Sentences",
     "Structural",
     "Turns",

@@ -45,6 +45,12 @@ CacheOption = Annotated[
     ),
 ]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Embed all that is new, and keep nothing of it.")]
+LateOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--late/--no-late", help="Embed chunks as parts of their document (late chunking).", show_default=False
+    ),
+]
 
 
 def index(
@@ -55,6 +61,7 @@ def index(
     encoder: EncoderOption = None,
     cache: CacheOption = None,
     no_cache: NoCacheOption = False,
+    late: LateOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
     on_error: OnErrorOption = "skip",
@@ -70,7 +77,7 @@ def index(
         fail("--cache names a file, --no-cache wants none: give one of the two")
     if index == "memory:":
         fail("an index in memory is gone when the command ends; name a folder with --index")
-    opened = Index(index, encoder=encoder, cache=None if no_cache else cache or USER_CACHE)
+    opened = Index(index, encoder=encoder, late=late, cache=None if no_cache else cache or USER_CACHE)
     with progress("indexing") as show:
         result = opened.add(
             *paths,

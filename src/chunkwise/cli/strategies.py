@@ -35,13 +35,13 @@ def strategies(
 
 def _list(*, json: bool) -> None:
     import chunkwise.pipeline  # noqa: F401 - registers them
-    from chunkwise.core.recipes import STRATEGIES, TRANSFORMS, load_plugins
+    from chunkwise.core.recipes import SCORERS, STRATEGIES, TRANSFORMS, load_plugins
     from chunkwise.presets import PRESETS
 
     load_plugins()
     rows = [
         _row(kind, name, stage)
-        for kind, stages in (("strategy", STRATEGIES), ("transform", TRANSFORMS))
+        for kind, stages in (("strategy", STRATEGIES), ("transform", TRANSFORMS), ("scorer", SCORERS))
         for name, stage in sorted(stages.items())
     ]
     presets = [
@@ -57,7 +57,9 @@ def _list(*, json: bool) -> None:
     for row in rows:
         shown = ", ".join(f"{key}={value}" for key, value in row["parameters"].items() if key != "tokenizer")
         mark = "stream" if row["streamable"] else ""
-        name = row["name"] if row["kind"] == "strategy" else f"| {row['name']}"
+        name = {"strategy": row["name"], "transform": f"| {row['name']}", "scorer": f"scorer={row['name']}"}[
+            row["kind"]
+        ]
         table.add_row(f"[bold]{name}[/]", f"[dim]{mark}[/]", row["sentence"], shown.replace("[", r"\["))
     screen = console()
     screen.print(table)
@@ -73,14 +75,17 @@ def _list(*, json: bool) -> None:
 
 def _row(kind: str, name: str, stage: type) -> dict[str, Any]:
     from chunkwise.core.protocols import Tokenizer
-    from chunkwise.core.recipes import is_chunker, parameters
+    from chunkwise.core.recipes import is_chunker, is_scorer, parameters
+
+    def shown(default: object) -> object:
+        return repr(default) if is_chunker(default) or is_scorer(default) else default
 
     values = {
-        key: default.name if isinstance(default, Tokenizer) else repr(default) if is_chunker(default) else default
+        key: default.name if isinstance(default, Tokenizer) else shown(default)
         for key, (_, default, _) in parameters(stage).items()
     }
-    module = inspect.getmodule(stage)
-    sentence = (inspect.getdoc(module) or "").partition("\n")[0]
+    described = stage if kind == "scorer" else inspect.getmodule(stage)  # scorers share a module
+    sentence = (inspect.getdoc(described) or "").partition("\n")[0]
     streamable = kind == "strategy" and bool(stage().streamable)
     return {"kind": kind, "name": name, "sentence": sentence, "parameters": values, "streamable": streamable}
 

@@ -22,6 +22,10 @@ class EncodeError(ChunkwiseError):
     """A text that an encoder can't take, or an encoder that does not answer."""
 
 
+class AnswerError(ChunkwiseError):
+    """A language model that can't be asked, or answers that can't be kept."""
+
+
 class StoreError(ChunkwiseError):
     """An index that can't be opened, or that does not fit what is asked of it."""
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, get_origin
 
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.protocols import Chunker, Tokenizer
-from chunkwise.core.recipes import STRATEGIES, TRANSFORMS, Pipe, is_chunker, load_plugins, meant, parameters
+from chunkwise.core.protocols import Chunker, Scorer, Tokenizer
+from chunkwise.core.recipes import SCORERS, STRATEGIES, TRANSFORMS, Pipe, is_chunker, load_plugins, meant, parameters
+
+# What a recipe is made of: the word for it, where it stands in a recipe, and what is known of it.
+_REGISTRIES = (
+    ("strategy", "it comes first in a recipe", STRATEGIES),
+    ("transform", "it comes after a strategy", TRANSFORMS),
+    ("scorer", "it is the scorer of a strategy, as in scored(scorer=drop())", SCORERS),
+)
 
 EXAMPLE = "structural(size=400) | overlap(sentences=1)"
 
@@ -90,19 +98,20 @@ def _build(node: ast.expr, registry: Mapping[str, type], tokenizer: Tokenizer | 
     if name not in registry:
         load_plugins()
     if name not in registry:
-        kind, other = ("strategy", TRANSFORMS) if registry is STRATEGIES else ("transform", STRATEGIES)
-        hint = (
-            " (it comes first in a recipe)"
-            if name in STRATEGIES
-            else " (it comes after a strategy)"
-            if name in other
-            else ""
-        )
-        raise RecipeError(f"no {kind} {name!r}{hint or meant(name, registry)}; known: {', '.join(sorted(registry))}")
-    values = [_value(arg, name, tokenizer) for arg in call.args]
+        kind, _ = next(known for known in _REGISTRIES if known[2] is registry)[:2]
+        hint = next((f" ({place})" for _, place, other in _REGISTRIES if name in other), meant(name, registry))
+        raise RecipeError(f"no {kind} {name!r}{hint}; known: {', '.join(sorted(registry))}")
+    kinds = {key: kind for key, (kind, _, _) in parameters(registry[name]).items()}
+    values = [
+        _value(arg, name, tokenizer, kind)
+        for arg, kind in zip_longest(call.args, list(kinds.values())[: len(call.args)])
+    ]
     if any(keyword.arg is None for keyword in call.keywords):
         raise RecipeError(f"{name}: ** is not allowed in a recipe")
-    given = {str(keyword.arg): _value(keyword.value, name, tokenizer) for keyword in call.keywords}
+    given = {
+        str(keyword.arg): _value(keyword.value, name, tokenizer, kinds.get(str(keyword.arg)))
+        for keyword in call.keywords
+    }
     if len(given) < len(call.keywords):
         raise RecipeError(f"{name}: a parameter is given twice in {ast.unparse(node)!r}")
     if len(values) > 1 and _takes_many(registry[name]):
@@ -123,12 +132,12 @@ def _takes_many(cls: type) -> bool:
     return get_origin(kind) is tuple
 
 
-def _value(node: ast.expr, stage: str, tokenizer: Tokenizer | None) -> Any:
-    """Return a literal, or the chunker of a recipe within the recipe."""
+def _value(node: ast.expr, stage: str, tokenizer: Tokenizer | None, kind: Any) -> Any:
+    """Return a literal, the chunker of a recipe within the recipe, or a scorer where a parameter is of that `kind`."""
     first = _stages(node)[0]
     name = first.func if isinstance(first, ast.Call) else first
     if isinstance(name, ast.Name):
-        return _chunker(node, tokenizer)
+        return _build(node, SCORERS, None) if kind is Scorer else _chunker(node, tokenizer)
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError) as err:

@@ -208,6 +208,98 @@ class Encoder(Protocol):
     def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d: ...
 
 
+class TokenEncoder(Encoder, Protocol):
+    """An encoder that can also give the vectors of tokens, of which the vector of a text is the mean."""
+
+    def token_vectors(self, rows: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, Floats2d]]:
+        """Yield each row's number, in any order, and the vectors of its tokens [n_tokens, dim], of any length.
+
+        Rows are ids of its tokenizer, without special tokens; `max_tokens` bounds them as it does a text's.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Sentences that follow one another, for a scorer to part: `spans` of `text`, none of them blank.
+
+    `lengths` are their tokens, and `room` is the most that a chunk has, both without special tokens.
+    `encode(texts)` returns unit vectors [n_texts, dim]; of a text that is longer than the encoder takes, it is given
+    the beginning.
+    """
+
+    text: str
+    spans: Sequence[Span]
+    lengths: Sequence[int]
+    room: int
+    encode: Callable[[Sequence[str]], Floats2d]
+
+    def slice(self, first: int, stop: int) -> str:
+        """Return the text of the sentences from number `first` up to, not including, `stop`."""
+        return self.text[self.spans[first].start : self.spans[stop - 1].end].strip()
+
+    def windows(self, n: int) -> list[str]:
+        """Return each sentence together with its neighbours, `n` in all: as many before as after, or one more after."""
+        last = len(self.spans)
+        return [self.slice(max(0, i - (n - 1) // 2), min(last, i + n // 2 + 1)) for i in range(last)]
+
+
+class Scorer(Protocol):
+    """Tell where the sentences of a passage part. A frozen dataclass whose fields are its parameters."""
+
+    @property
+    def local(self) -> bool:
+        """Whether what stands further on than a few chunks changes nothing."""
+        ...
+
+    def __call__(self, passage: Passage) -> Sequence[int]:
+        """Return the numbers of the sentences that begin a group, in order; the first one begins one anyway."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model is asked: `shared`, then `text`.
+
+    `shared` comes first and is the same for many prompts, so that a server may keep what it made of it. `max_tokens`
+    bounds the answer; with `form="json"` it is a JSON object.
+    """
+
+    shared: str
+    text: str
+    max_tokens: int = 256
+    form: Literal["text", "json"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a language model said; or nothing, and in `failure` why."""
+
+    text: str = ""
+    failure: str = ""
+
+
+@runtime_checkable
+class LLM(Protocol):
+    """Answer prompts, each by itself, in their order. Two language models of the same name are equal.
+
+    The same prompt gets the same answer. One that gets none is told in its `failure`, and stops no other.
+    Raises: AnswerError where nothing can be answered at all, as without a key or a server.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that finds this model again in a recipe."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """The tokens of a document that it is to be given at once."""
+        ...
+
+    def __call__(self, prompts: Sequence[Prompt]) -> Sequence[Answer]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What a store keeps of one document: its chunks in order, a vector for each, and what it was made from.

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from importlib.metadata import entry_points
-from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import body, front_matter
-from chunkwise.core.protocols import Budget, Chunker, Reserve, Tokenizer, Transform, no_reserve
+from chunkwise.core.protocols import LLM, Budget, Chunker, Reserve, Scorer, Tokenizer, Transform, no_reserve
 from chunkwise.core.types import Chunk, Document, Drop, Span
 
 T = TypeVar("T")
@@ -36,6 +36,7 @@ class Range:
 
 STRATEGIES: dict[str, type] = {}
 TRANSFORMS: dict[str, type] = {}
+SCORERS: dict[str, type] = {}
 _named: dict[type, Callable[[str], object]] = {}
 
 
@@ -82,6 +83,14 @@ def transform(cls: type[T]) -> type[T]:
     return _stage(cls, TRANSFORMS)
 
 
+def scorer(cls: type[T]) -> type[T]:
+    """Register a frozen dataclass as a scorer, named like its class in snake_case.
+
+    It gains checked parameters, and a `repr` that is how a recipe names it.
+    """
+    return _stage(cls, SCORERS)
+
+
 @functools.cache
 def load_plugins() -> None:
     """Import what installed packages name under the entry point `chunkwise.strategies`, so that it registers itself."""
@@ -92,6 +101,19 @@ def load_plugins() -> None:
 def resolver(kind: type, find: Callable[[str], object]) -> None:
     """Let a parameter of type `kind` be given by name: `find(name)` returns the value."""
     _named[kind] = find
+
+
+def named(kind: type[T], name: str) -> T:
+    """Return what `name` finds of a type whose values a recipe only names.
+
+    Raises: RecipeError if nothing is known of the type.
+    """
+    if kind not in _named:
+        raise RecipeError(
+            f"{name!r} can't be found: no {kind.__name__.lower()}s are known yet; cut with chunkwise.chunk or "
+            "chunkwise.pipeline.chunker, which know them"
+        )
+    return cast("T", _named[kind](name))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -195,6 +217,11 @@ def is_chunker(value: object) -> TypeGuard[Chunker]:
     return isinstance(value, Pipe) or type(value) in STRATEGIES.values()
 
 
+def is_scorer(value: object) -> TypeGuard[Scorer]:
+    """Tell whether a value can stand in a recipe where a scorer is wanted."""
+    return type(value) in SCORERS.values()
+
+
 def parameters(cls: type) -> Mapping[str, tuple[Any, Any, Range | None]]:
     """Return `{name: (type, default, range)}` of a registered stage."""
     hints = _hints(cls)
@@ -258,7 +285,9 @@ def _recipe(self: Any) -> str:
     for i, field in enumerate(fields(self)):
         value = getattr(self, field.name)
         if (i == 0 and value is not None) or value != _default(field):
-            shown.append(f"{field.name}={value.name!r}" if isinstance(value, Tokenizer) else f"{field.name}={value!r}")
+            shown.append(
+                f"{field.name}={value.name!r}" if isinstance(value, (Tokenizer, LLM)) else f"{field.name}={value!r}"
+            )
     return f"{self.recipe_name}({', '.join(shown)})"
 
 
@@ -295,8 +324,15 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
         if not isinstance(value, (list, tuple)) or any(type(one) is not get_args(kind)[0] for one in value):
             raise RecipeError(f"{stage}: {name}={value!r} must be a list of {what}; try {name}={example}")
         return tuple(value)
+    if LLM in options and not isinstance(value, LLM):
+        raise RecipeError(
+            f"{stage}: {name}={value!r} names no language model here; `chunkwise.chunk`, `Index` and the command line "
+            "find it by name, or give an object that answers prompts"
+        )
     if Chunker in options and not is_chunker(value):
         raise RecipeError(f"{stage}: {name}={value!r} must be a recipe; try {name}=recursive(size=200)")
+    if Scorer in options and not is_scorer(value):
+        raise RecipeError(f"{stage}: {name}={value!r} must be a scorer; try {name}={next(iter(SCORERS), 'drop')}()")
     literals = [choice for option in options if get_origin(option) is Literal for choice in get_args(option)]
     if literals and value not in literals:
         raise RecipeError(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
+from chunkwise.core.recipes import resolver
 from chunkwise.embed.cache import Cached, cached
 from chunkwise.embed.fastembed import FastembedEncoder
 from chunkwise.embed.http import HttpEncoder
@@ -25,11 +26,14 @@ __all__ = [
     "SentenceTransformersEncoder",
     "StaticEncoder",
     "cached",
+    "custom_encoder",
     "encoder",
     "minilm",
     "onnx_folder",
     "takes",
 ]
+
+_custom: dict[str, Encoder] = {}
 
 # What stands before the first colon of a specification, and what is made of the rest. Each is an extra.
 _PACKAGES: Mapping[str, Callable[[str], Encoder]] = {
@@ -43,11 +47,13 @@ def encoder(spec: str = MINILM) -> Encoder:
     """Find an encoder by its name: of a model, a URL, a folder, or a package with a model.
 
     These are "all-MiniLM-L6-v2", "static", "https://HOST/v1#MODEL", the path of an ONNX folder,
-    "sentence-transformers:PATH", "model2vec:PATH" and "fastembed:NAME".
+    "sentence-transformers:PATH", "model2vec:PATH" and "fastembed:NAME", and those of your own.
 
     Loads no model and opens no connection.
     Raises: EncodeError if `spec` is none of these.
     """
+    if spec in _custom:
+        return _custom[spec]
     if spec == MINILM:
         return minilm()
     if spec == STATIC:
@@ -75,7 +81,16 @@ def _guess(spec: str) -> str:
     return f"did you mean {MINILM!r}? " if near else ""
 
 
+def custom_encoder(name: str, encoder: Encoder) -> Encoder:
+    """Let recipes and indexes name an encoder of your own. A name that is given again means the new one."""
+    _custom[name] = encoder
+    return encoder
+
+
 def takes(encoder: Encoder, text: str) -> bool:
     """Tell whether a text is within an encoder's limit. A token is at least one byte, so most texts need no count."""
     few = len(text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= encoder.max_tokens
     return few or encoder.tokenizer.count(text) <= encoder.max_tokens
+
+
+resolver(Encoder, encoder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
-from chunkwise.embed.batches import Numbers2d, check_lengths, check_texts, encode_batches
+from chunkwise.embed.batches import Numbers2d, batches, check_lengths, check_texts, encode_batches
 from chunkwise.embed.folders import config, file_hash, most_tokens, prompts
 from chunkwise.text.huggingface import MINILM, HuggingFace, huggingface
+from chunkwise.text.segments import Ints
 from chunkwise.text.unicode import encodable
 
 Pooling: TypeAlias = Literal["mean", "cls"]
@@ -101,6 +102,30 @@ class OnnxEncoder:
             most_tokens=_PADDED_TOKENS,
         )
 
+    def token_vectors(self, rows: Sequence[Ints]) -> Iterator[tuple[int, Floats2d]]:
+        """Yield each row's number, in any order, and the vectors of its tokens [n_tokens, dim], of any length.
+
+        Rows are ids of a passage's tokens; what goes around a passage is added, and has no vector in what is returned.
+        Raises: EncodeError if a text's vector is not the mean of its tokens'; MissingExtraError.
+        """
+        if self.pooling != "mean":
+            raise EncodeError(
+                f"{self.name} makes a text's vector of its first token; only where it is the mean of all tokens can "
+                "those of a chunk be taken: leave late=True out, or use another model"
+            )
+        before, after = _frame(self.tokenizer, self.passage_prefix)
+        framed = [np.concatenate([before, row, after]) for row in rows]
+        model, padding = _load(self.model or _packaged_minilm()), _padding_id(self.tokenizer)
+        for batch in batches([len(row) for row in framed], most_tokens=_PADDED_TOKENS):
+            output, _ = _forward(model, [framed[index] for index in batch], padding)
+            if output.ndim == 2:
+                raise EncodeError(
+                    f"{model.file} pools by itself, so that its tokens have no vectors; leave late=True out, or "
+                    "export the model for the task feature-extraction"
+                )
+            for index, vectors in zip(batch, output, strict=True):
+                yield index, vectors[len(before) : len(before) + len(rows[index])]
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
@@ -155,13 +180,23 @@ def token_outputs(encoder: OnnxEncoder, ids: Sequence[int]) -> Floats2d:
     return np.concatenate([_run(model, rows, 0, encoder.pooling) for rows in texts], dtype=np.float32)
 
 
-def _token_ids(tokenizer: HuggingFace, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+def _token_ids(tokenizer: HuggingFace, texts: Sequence[str]) -> list[Ints]:
     encode = huggingface(tokenizer.name).encode_batch_fast
-    ids: list[NDArray[np.int32]] = []
+    ids: list[Ints] = []
     for start in range(0, len(texts), _TOKENIZED):
         encodings = encode([encodable(text) for text in texts[start : start + _TOKENIZED]])
         ids.extend(np.array(encoding.ids, np.int32) for encoding in encodings)
     return ids
+
+
+def _frame(tokenizer: HuggingFace, prefix: str) -> tuple[Ints, Ints]:
+    """Return the ids that go before the tokens of a passage, and after them."""
+    encode = huggingface(tokenizer.name).encode
+    own = encode(prefix + "a", add_special_tokens=False).ids
+    framed = encode(prefix + "a").ids
+    n_before = next(i for i in range(len(framed)) if framed[i : i + len(own)] == own)
+    n_prefix = len(encode(prefix, add_special_tokens=False).ids) if prefix else 0
+    return np.array(framed[: n_before + n_prefix], np.int32), np.array(framed[n_before + len(own) :], np.int32)
 
 
 def _extra_tokens(tokenizer: HuggingFace, prefix: str) -> int:
@@ -174,8 +209,13 @@ def _padding_id(tokenizer: HuggingFace) -> int:
     return next((id for id in ids if id is not None), 0)
 
 
-def _run(model: LoadedModel, rows: Sequence[NDArray[np.int32]], padding: int, pooling: Pooling) -> Numbers2d:
-    """Pad rows of ids to the longest, run the model, and pool its output to one vector a row."""
+def _run(model: LoadedModel, rows: Sequence[Ints], padding: int, pooling: Pooling) -> Numbers2d:
+    """Run the model, and pool its output to one vector a row."""
+    return _pool(*_forward(model, rows, padding), pooling)
+
+
+def _forward(model: LoadedModel, rows: Sequence[Ints], padding: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Pad rows of ids to the longest and run the model; return its output, and a mask of what is no padding."""
     shape = (len(rows), max(1, *(len(row) for row in rows)))
     ids = np.full(shape, padding, np.int64)
     mask = np.zeros(shape, np.int64)
@@ -191,7 +231,7 @@ def _run(model: LoadedModel, rows: Sequence[NDArray[np.int32]], padding: int, po
             f"{model.file} can't run on {shape[0]} texts of up to {shape[1]} tokens: {err}; "
             "export it with free batch and sequence sizes, and check its max tokens"
         ) from err
-    return _pool(output.astype(np.float32, copy=False), mask, pooling)
+    return output.astype(np.float32, copy=False), mask
 
 
 def _pool(output: NDArray[np.float32], mask: NDArray[np.int64], pooling: Pooling) -> Numbers2d:

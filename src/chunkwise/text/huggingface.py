@@ -18,7 +18,7 @@ from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Ruler
 from chunkwise.text.engines import BYTE_PAIRS
 from chunkwise.text.rulers import TokenRuler, token_ruler
-from chunkwise.text.segments import Encoding, Ints
+from chunkwise.text.segments import Encoding, Ints, segments
 from chunkwise.text.unicode import encodable
 
 MINILM = "all-MiniLM-L6-v2"
@@ -98,6 +98,18 @@ def huggingface(name: str) -> tokenizers.Tokenizer:
     loaded.no_padding()
     loaded.encode_special_tokens = True
     return loaded
+
+
+def tokens_of(name: str, text: str) -> tuple[Ints, Ints, Ints]:
+    """Return the ids of a text's tokens, without special ones, where each starts, and where it ends."""
+    ids, spans = list[int](), list[tuple[int, int]]()
+    encoding = _encoding(name)
+    for piece in segments(text, encoding.sync, encoding.size):
+        found = huggingface(name).encode(encodable(piece.slice(text)), add_special_tokens=False)
+        ids += found.ids
+        spans += [(piece.start + start, piece.start + end) for start, end in found.offsets]
+    edges = np.maximum.accumulate(np.array(spans, np.int32).reshape(-1, 2))
+    return np.array(ids, np.int32), edges[:, 0], edges[:, 1]
 
 
 def tokenizer_file(name: str) -> Path:

@@ -1,95 +1,108 @@
-"""Put the path of headings before the text that is embedded, apart from the text itself."""
+"""Put what a chunk needs to be understood before the text that is embedded, apart from the text itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import ClassVar
+from functools import lru_cache, partial
+from typing import Annotated
 
 from chunkwise.core.outline import outline
-from chunkwise.core.protocols import Budget, Reserve, Ruler, no_reserve
-from chunkwise.core.recipes import transform
-from chunkwise.core.types import Chunk, Document, Span
+from chunkwise.core.protocols import LLM, Answer, Budget, Reserve
+from chunkwise.core.recipes import Range, transform
+from chunkwise.core.types import Block, Chunk, Document, Span
+from chunkwise.transforms.fitting import Line, line_cost, most_of, path_cost, with_context
+from chunkwise.transforms.leads import after, before, leads, title
+from chunkwise.transforms.situate import situated
 
-# Headings may take at most this share of a chunk; a longer path loses its outer headings first.
-_MOST = 0.25
-
-# In characters: a bound on the work of shortening a heading word by word.
-_LONGEST_TITLE = 500
-
-_SEPARATOR = " > "
+_SAYS_NOTHING = Answer()
 
 
 @transform
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Put the headings over a chunk that are not in its own text before its context, which mostly is empty.
+    """Put a context before what is embedded, line by line, and count it against the size.
 
-    The context counts against the size. Where a path was shortened to fit, `meta["context_truncated"]` is True.
+    `headings` is the path of the headings over a chunk that are not in its own text; `title` puts that of the
+    document before the path. `summary` is the first sentence of the section, or of the document, that the chunk does
+    not hold; `neighbours` so many sentences before the chunk and after it; `llm` a language model, by name, that says
+    where the chunk belongs. Where that says nothing, `meta["context_failed"]` tells why, and the summary is taken.
+    Where something was shortened to fit, `meta["context_truncated"]` is True: what comes last goes first, and no part
+    takes more than a quarter.
     """
 
     headings: bool = True
+    title: bool = False
+    summary: bool = False
+    neighbours: Annotated[int, Range(0, 2, least=0)] = 0
+    llm: LLM | None = None
 
-    streamable: ClassVar[bool] = True
+    @property
+    def streamable(self) -> bool:
+        """Whether it needs nothing but the headings over a chunk."""
+        return not (self.title or self.summary or self.neighbours or self.llm)
 
     def check(self, budget: Budget) -> None:
         """Any budget will do: a context that does not fit is shortened."""
 
     def reserve(self, document: Document, budget: Budget, within: Sequence[Span]) -> Reserve:
-        """Ask for the tokens of the headings above."""
-        if not self.headings:
-            return no_reserve
-        places = outline(document)
-        cost = lru_cache(maxsize=64)(lambda titles: _cost(_shortened(titles, budget), budget))
-        return lambda start: cost(tuple(heading.label for heading in places.above(start) if heading.label))
+        """Ask for the tokens of what comes before a chunk.
+
+        What comes after it is not known yet: as much is asked for as for the sentences before, and for a language model
+        the most that it may say.
+        """
+        places, sources = outline(document), _Sources(self, document, budget, within)
+        path_costs = lru_cache(maxsize=64)(partial(path_cost, budget=budget))
+        line_costs = lru_cache(maxsize=64)(partial(line_cost, budget=budget))
+        answer = most_of(budget) if self.llm is not None else 0
+
+        def wish(start: int) -> int:
+            path, lead, previous = sources.path(places.above(start)), sources.lead(start), sources.previous(start)
+            return path_costs(path) + line_costs(Line(lead)) + answer + 2 * line_costs(Line(previous, keeps_end=True))
+
+        return wish
 
     def __call__(
         self, chunks: Iterable[Chunk], document: Document, budget: Budget, within: Sequence[Span]
     ) -> Iterator[Chunk]:
-        places, ruler = outline(document), budget.tokenizer.measure(document.text)
-        for chunk in chunks:
-            path = places.path_of(chunk.body) if self.headings else ()
-            titles = tuple(heading.label for heading in path if heading.span.start < chunk.body.start and heading.label)
-            yield _with_context(chunk, titles, ruler, budget)
+        ruler = budget.tokenizer.measure(document.text)
+        places, sources = outline(document), _Sources(self, document, budget, within)
+        for chunk, said in self._told(chunks, document, budget):
+            start, end = chunk.body
+            above = [heading for heading in places.path_of(chunk.body) if heading.span.start < start]
+            path = sources.path(above, own=chunk.text)
+            lead = leads(document)(start) if said.failure else sources.lead(start)
+            previous, following = sources.previous(start), sources.following(end)
+            lead = "" if lead in previous else lead
+            lines = [Line(lead), Line(said.text), Line(previous, keeps_end=True), Line(following)]
+            made = with_context(chunk, path, [line for line in lines if line.text], ruler, budget)
+            yield replace(made, meta={**made.meta, "context_failed": said.failure}) if said.failure else made
+
+    def _told(self, chunks: Iterable[Chunk], document: Document, budget: Budget) -> Iterable[tuple[Chunk, Answer]]:
+        """Pair the chunks with what the model says of them; where there is one, all are asked about at once."""
+        if self.llm is None:
+            return ((chunk, _SAYS_NOTHING) for chunk in chunks)
+        known = list(chunks)
+        return zip(known, situated(known, document, budget, self.llm), strict=True)
 
 
-def _with_context(chunk: Chunk, titles: tuple[str, ...], ruler: Ruler, budget: Budget) -> Chunk:
-    """Return the chunk with as much of the path as fits beside its text."""
-    if not titles:
-        return chunk
-    given = chunk.context + chunk.text[: len(chunk.text) - chunk.body.length]
-    path = _shortened(titles, budget)
-    count = ruler.count(*chunk.body, before=_joined(path) + given)
-    while path and count > budget.room:
-        path = _shorter(path)
-        count = ruler.count(*chunk.body, before=_joined(path) + given)
-    cut_short = {"context_truncated": True} if path != titles else {}
-    n_tokens = count + budget.tokenizer.n_special
-    return replace(chunk, context=_joined(path) + chunk.context, token_count=n_tokens, meta={**chunk.meta, **cut_short})
+class _Sources:
+    """What the parts of a context are taken from, in one document; each empty where it is not asked for."""
+
+    def __init__(self, context: Context, document: Document, budget: Budget, within: Sequence[Span]) -> None:
+        self._headings = context.headings
+        self._title = title(document) if context.title else ""
+        count = context.neighbours
+        self.lead = leads(document) if context.summary else _nothing
+        self.previous = before(document, budget, within, count) if count else _nothing
+        self.following = after(document, within, count) if count else _nothing
+
+    def path(self, headings: Sequence[Block], *, own: str = "") -> tuple[str, ...]:
+        """Return the titles of the headings after that of the document, if neither they nor the text begin with it."""
+        titles = tuple(heading.label for heading in headings if heading.label) if self._headings else ()
+        repeated = titles[:1] == (self._title,) or self._title in own
+        return (self._title, *titles) if self._title and not repeated else titles
 
 
-def _shortened(titles: tuple[str, ...], budget: Budget) -> tuple[str, ...]:
-    """Return the path, without its outer headings where it is too long, and without the end of the last."""
-    path = tuple(title[:_LONGEST_TITLE] for title in titles)
-    most = max(1, int(budget.room * _MOST))
-    while path and _cost(path, budget) > most:
-        path = _shorter(path)
-    return path
-
-
-def _shorter(path: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop the outermost heading; of the last one its last word."""
-    if len(path) > 1:
-        return path[1:]
-    title = path[0].rpartition(" ")[0].rstrip()
-    return (title,) if title else ()
-
-
-def _joined(path: tuple[str, ...]) -> str:
-    return _SEPARATOR.join(path) + "\n" if path else ""
-
-
-def _cost(path: tuple[str, ...], budget: Budget) -> int:
-    """Return the tokens of a path, and one for the seam."""
-    return budget.tokenizer.count(_joined(path)) - budget.tokenizer.n_special + 1 if path else 0
+def _nothing(_position: int) -> str:
+    return ""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chunkwise.core.protocols import Budget, Ruler
-from chunkwise.core.types import Chunk
+from chunkwise.core.types import Chunk, Span
+from chunkwise.text.words import word_spans
 
 # A path, or a line, may take at most this share of a chunk.
 _MOST = 0.25
@@ -30,10 +31,13 @@ def most_of(budget: Budget) -> int:
     return max(1, int(budget.room * _MOST))
 
 
-def with_context(chunk: Chunk, path: Sequence[str], lines: Sequence[Line], ruler: Ruler, budget: Budget) -> Chunk:
+def with_context(
+    chunk: Chunk, path: Sequence[str], lines: Sequence[Line], ruler: Ruler, budget: Budget, *, share: float = _MOST
+) -> Chunk:
     """Return the chunk with as much of the path and the lines before its context as fits beside its text.
 
-    What does not fit is shortened from the last line on; the path is the last to go.
+    What does not fit is shortened from the last line on; the path is the last to go. No line takes more than a
+    `share` of the chunk.
     """
     wanted = _context(path, lines)
     if not wanted:
@@ -43,7 +47,7 @@ def with_context(chunk: Chunk, path: Sequence[str], lines: Sequence[Line], ruler
     def fits(context: str) -> bool:
         return ruler.count(*chunk.body, before=context + given) <= budget.room
 
-    path, kept = shortened(path, budget), [capped(line, budget) for line in lines]
+    path, kept = shortened(path, budget), [capped(line, budget, share) for line in lines]
     while kept and not fits(_context(path, kept)):
         shorter = _longest(kept[-1], lambda line: fits(_context(path, [*kept[:-1], line])))
         kept[-1:] = [shorter] if shorter.text else []
@@ -63,9 +67,10 @@ def shortened(path: Sequence[str], budget: Budget) -> tuple[str, ...]:
     return path
 
 
-def capped(line: Line, budget: Budget) -> Line:
+def capped(line: Line, budget: Budget, share: float = _MOST) -> Line:
     """Return the line without the words that are over its share."""
-    return _longest(line, lambda shorter: cost_of(_context((), [shorter]), budget) <= most_of(budget))
+    most = max(1, int(budget.room * share))
+    return _longest(line, lambda shorter: cost_of(_context((), [shorter]), budget) <= most)
 
 
 def cost_of(context: str, budget: Budget) -> int:
@@ -91,7 +96,7 @@ def _longest(line: Line, fits: Callable[[Line], bool]) -> Line:
     """Return as many words of the line as fit. Cost: O(log n) tries, and a few for counts that do not grow evenly."""
     if fits(line):
         return line
-    words = line.text.split()
+    words = word_spans(line.text)
     low, high = 0, len(words) - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -101,9 +106,10 @@ def _longest(line: Line, fits: Callable[[Line], bool]) -> Line:
     return _first(words, low, line)
 
 
-def _first(words: Sequence[str], count: int, line: Line) -> Line:
-    kept = words[len(words) - count :] if line.keeps_end else words[:count]
-    return replace(line, text=" ".join(kept))
+def _first(words: Sequence[Span], count: int, line: Line) -> Line:
+    if not count:
+        return replace(line, text="")
+    return replace(line, text=line.text[words[-count].start :] if line.keeps_end else line.text[: words[count - 1].end])
 
 
 def _shorter(path: tuple[str, ...]) -> tuple[str, ...]:

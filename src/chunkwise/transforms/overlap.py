@@ -64,7 +64,7 @@ class Overlap:
     def reserve(self, document: Document, budget: Budget, within: Sequence[Span]) -> Reserve:
         """Ask for the tokens of the text that would be repeated."""
         ruler = budget.tokenizer.measure(document.text)
-        begin = _begins(self, document, budget, tuple(within))
+        begin = begins(self, document, budget, tuple(within))
 
         def reserve(start: int) -> int:
             first = begin(start)
@@ -76,7 +76,7 @@ class Overlap:
         self, chunks: Iterable[Chunk], document: Document, budget: Budget, within: Sequence[Span]
     ) -> Iterator[Chunk]:
         ruler = budget.tokenizer.measure(document.text)
-        begin = _begins(self, document, budget, tuple(within))
+        begin = begins(self, document, budget, tuple(within))
         places = outline(document)
         least = len(document.text)  # the first chunk has nothing before it
         for chunk in chunks:
@@ -125,8 +125,8 @@ class Overlap:
 
 # The chunker asks first what to leave free, and the transform then does it: for the same starts.
 @lru_cache(maxsize=2)
-def _begins(overlap: Overlap, document: Document, budget: Budget, within: tuple[Span, ...]) -> Callable[[int], int]:
-    """Return a function from a chunk's start to where the text that it repeats begins."""
+def begins(overlap: Overlap, document: Document, budget: Budget, within: tuple[Span, ...]) -> Callable[[int], int]:
+    """Return a function from a chunk's start to where the text that an overlap repeats begins."""
     text, ruler = document.text, budget.tokenizer.measure(document.text)
     most = overlap.most(budget)
     reach = overlap.reach(document, ruler, most)

@@ -1,0 +1,124 @@
+"""Cut where the meaning changes, as a scorer finds it in the vectors of the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Annotated
+
+from chunkwise.chunkers import cluster, marked, scorers  # noqa: F401 - registers them
+from chunkwise.chunkers.cut import cutter
+from chunkwise.chunkers.levels import among, outside, page_ends, paragraphs, solid_blocks, unit_ends, units
+from chunkwise.chunkers.pack import packer
+from chunkwise.chunkers.riding import Riders, header_riders, row_at
+from chunkwise.chunkers.scorers import Drop
+from chunkwise.chunkers.sections import sections
+from chunkwise.core.protocols import Budget, Encoder, Floats2d, Passage, Reserve, Ruler, Scorer, Tokenizer, no_reserve
+from chunkwise.core.recipes import Range, named, strategy
+from chunkwise.core.spans import pieces
+from chunkwise.core.types import Chunk, Document, Span
+from chunkwise.text.graphemes import first_ink
+from chunkwise.text.huggingface import MINILM
+from chunkwise.text.tokens import DEFAULT_TOKENIZER
+
+# In characters a token: no more of a long sentence is looked at.
+_LONGEST_TOKEN = 16
+
+
+@strategy
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Cut at the places that `scorer` finds, and where a section starts. Tables and code have no such places.
+
+    A group over `size` is cut at paragraphs, sentences, rows or lines; one below `min_size` tokens, by default a
+    quarter of the size, joins its neighbour, within its section if it can. `encoder` is a name, as an index takes it.
+    Cost: the encoder sees every text about `window` times before the chunks are embedded.
+    """
+
+    size: Annotated[int, Range(64, 1024, log=True, least=1)] = 200
+    min_size: Annotated[int | None, Range(0, 100, least=0)] = None
+    scorer: Scorer = field(default_factory=Drop)
+    encoder: str = MINILM
+    language: str = "auto"
+    tokenizer: Tokenizer = DEFAULT_TOKENIZER
+
+    def __call__(
+        self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
+    ) -> Iterator[Chunk]:
+        budget = Budget(self.size, self.tokenizer)
+        ruler = self.tokenizer.measure(document.text)
+        riders = Riders(header_riders(document), ruler, budget, reserve, row_at(document))
+        encode = partial(_encoded, named(Encoder, self.encoder))  # type: ignore[type-abstract]  # a key
+        floor = self.size // 4 if self.min_size is None else self.min_size
+        cut = cutter(document, budget)
+        for part in within:
+            sentences = _sentences(document, self.language, part)
+            if not sentences:
+                continue
+            lengths = [ruler.count(*sentence) for sentence in sentences]
+            passage = Passage(document.text, sentences, lengths, budget.room, encode)
+            places = {sentences[number].start for number in self.scorer(passage)}
+            engine = packer(
+                document,
+                budget,
+                ruler=ruler,
+                whole=[
+                    *among(page_ends(document)),
+                    *among(places),
+                    paragraphs(document),
+                    units(document, self.language),
+                ],
+                reserve=riders.reserve,
+                min_size=floor,
+            )
+            for span in engine.each(_groups(document, part, places, partial(_is_small, ruler, floor))):
+                yield riders.chunk(cut, span)
+
+
+def _sentences(document: Document, language: str, part: Span) -> list[Span]:
+    """Return the sentences of a part, none blank; a table or a block of code counts as one."""
+    ends = outside(unit_ends(document, language), [block.span for block in solid_blocks(document)])
+    edges = [part.start, *(end for end in ends if part.start < end < part.end), part.end]
+    return [Span(a, b) for a, b in pairwise(edges) if first_ink(document.text, a, b) < b]
+
+
+def _groups(document: Document, part: Span, places: set[int], is_small: Callable[[Span], bool]) -> list[Span]:
+    """Return the groups that the places and the starts of sections make, small ones joined to a neighbour.
+
+    It is the one before, unless that is of another section and this one is not the last.
+    """
+    parted = {section.start for section in pieces(sections(document), part)}
+    edges = sorted({part.start, *places, *parted, part.end})
+    groups: list[Span] = []
+    for start, end in pairwise(edges):
+        small_before = bool(groups) and is_small(groups[-1])
+        alone = start not in parted and (end in parted or end == part.end) and is_small(Span(start, end))
+        if groups and (small_before or alone):
+            groups[-1] = Span(groups[-1].start, end)
+        else:
+            groups.append(Span(start, end))
+    if len(groups) > 1 and is_small(groups[-1]):
+        groups[-2:] = [Span(groups[-2].start, groups[-1].end)]
+    return groups
+
+
+def _is_small(ruler: Ruler, floor: int, group: Span) -> bool:
+    return ruler.count(*group) < floor
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> Floats2d:
+    """Encode texts, of long ones the beginning."""
+    return encoder([_beginning(text, encoder) for text in texts], role="passage")
+
+
+def _beginning(text: str, encoder: Encoder) -> str:
+    """Return as much of a text as the encoder takes."""
+    most = encoder.max_tokens
+    text = text[: _LONGEST_TOKEN * most]
+    if len(text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= most:  # a token has a byte at least
+        return text
+    while (count := encoder.tokenizer.count(text)) > most:
+        text = text[: max(1, len(text) * most // (count + 1))]
+    return text

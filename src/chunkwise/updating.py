@@ -1,0 +1,154 @@
+"""Bring an index up to date: what a run has seen, cut and not yet stored, and what it says of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chunkwise.core.errors import EncodeError
+from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d
+from chunkwise.core.types import Chunk, Document
+from chunkwise.embed import takes
+from chunkwise.readers.read import NOTES, Skip, doubts
+
+Embed = Callable[[Sequence[tuple[Document, Sequence[Chunk]]]], Floats2d]
+"""Return the vectors of the chunks of some documents, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What `Index.add` did: ids of documents, and files passed over with the reason."""
+
+    added: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    removed: tuple[str, ...]
+    skipped: tuple[Skip, ...]
+    n_chunks: int
+    notes: tuple[str, ...]
+
+
+class Update:
+    """What one run of `add` has seen so far, and the documents that wait to be stored."""
+
+    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Chunker, encoder: Encoder, embed: Embed) -> None:
+        self._stored = stored
+        self._cut = cut
+        self._encoder = encoder
+        self._embed = embed
+        self._seen: dict[str, str] = {}
+        self._waiting: list[tuple[Document, str, tuple[Chunk, ...]]] = []
+        self._added: list[str] = []
+        self._unchanged: list[str] = []
+        self._skipped: list[Skip] = []
+        self._notes: list[str] = []
+        self.emptied: list[str] = []
+        self.n_waiting = 0
+        self._n_chunks = 0
+
+    def take(self, result: Document | Skip) -> None:
+        """Cut a document, if it is new or changed, and let it wait."""
+        if isinstance(result, Skip):
+            self._skipped.append(result)
+            if result.location and self._stored.get(result.id, ("", ""))[1] == result.location:
+                self.emptied.append(result.id)  # what it held is no longer there
+            return
+        if (rival := self._rival(result)) is not None:
+            reason = f"its id is already that of {rival}; index a folder above both"
+            self._skipped.append(Skip(result.id, reason))
+            return
+        self._seen[result.id] = result.source
+        fingerprint = _fingerprint(result)
+        before, source = self._stored.get(result.id, ("", ""))
+        moved = source != result.source and not os.path.exists(source)  # where it is now must be known
+        if before == fingerprint and not moved:
+            self._unchanged.append(result.id)
+            return
+        self._notes += doubts(result)
+        chunks = _located(_leaves(self._cut(result)), result)
+        _check_fits(chunks, self._encoder)
+        self._notes += _failures(result.id, chunks)
+        self._waiting.append((result, fingerprint, chunks))
+        self.n_waiting += len(chunks)
+
+    def entries(self) -> list[Entry]:
+        """Embed what waits, and hand it over."""
+        vectors = self._embed([(document, chunks) for document, _, chunks in self._waiting])
+        entries, start = [], 0
+        for document, fingerprint, chunks in self._waiting:
+            own = vectors[start : start + len(chunks)]
+            start += len(chunks)
+            told = {name: value for name, value in document.meta.items() if name not in NOTES}
+            meta = {"media_type": document.media_type, **told}
+            entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta))
+            self._added.append(document.id)
+        self._n_chunks += len(vectors)
+        self._waiting, self.n_waiting = [], 0
+        return entries
+
+    def report(self, gone: Sequence[str], notes: tuple[str, ...]) -> Added:
+        """Say what was done."""
+        return Added(
+            added=tuple(self._added),
+            unchanged=tuple(self._unchanged),
+            removed=tuple(gone),
+            skipped=tuple(self._skipped),
+            n_chunks=self._n_chunks,
+            notes=(*notes, *self._notes),
+        )
+
+    def _rival(self, document: Document) -> str | None:
+        """Return another file that has the same id, if there is one."""
+        for source in (self._seen.get(document.id), self._stored.get(document.id, ("", ""))[1]):
+            if source and source != document.source and os.path.exists(source):
+                return source
+        return None
+
+
+def embedded(encoder: Encoder, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> Floats2d:
+    """Embed each chunk by itself."""
+    return encoder([chunk.embed_text for _, chunks in documents for chunk in chunks], role="passage")
+
+
+def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
+    """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
+    found = tuple(chunks)
+    parents = {chunk.parent for chunk in found if chunk.parent}
+    return tuple(chunk for chunk in found if chunk.id not in parents) if parents else found
+
+
+def _located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:
+    """Note in chunks where in the raw file they are, if cleaning has moved them: no one can tell later."""
+    origin = document.origin
+    if not origin:
+        return chunks
+    return tuple(
+        replace(chunk, meta={**chunk.meta, "source_spans": [list(origin.source(*span)) for span in chunk.spans]})
+        for chunk in chunks
+    )
+
+
+def _failures(document_id: str, chunks: Sequence[Chunk]) -> list[str]:
+    """Say how many chunks a language model was asked about in vain, and why the first."""
+    failed = [str(chunk.meta["context_failed"]) for chunk in chunks if "context_failed" in chunk.meta]
+    if not failed:
+        return []
+    return [f"{document_id}: no context of the language model for {len(failed)} of {len(chunks)} chunks: {failed[0]}"]
+
+
+def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:
+    """Refuse chunks that the encoder would truncate, before anything is embedded."""
+    for i, chunk in enumerate(chunks):
+        if not takes(encoder, chunk.embed_text):
+            count = encoder.tokenizer.count(chunk.embed_text)
+            raise EncodeError(
+                f"{chunk.document_id}, chunk {i}: {count} tokens of {encoder.name}, which takes {encoder.max_tokens}; "
+                f"let the recipe count with tokenizer={encoder.tokenizer.name!r}, or lower its size"
+            )
+
+
+def _fingerprint(document: Document) -> str:
+    """Hash all that a chunk of the document depends on."""
+    content = repr((document.text, document.blocks, document.media_type, sorted(document.meta.items())))
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
