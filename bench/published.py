@@ -3,7 +3,8 @@
 python bench/published.py [--only chatlogs.md,state_of_the_union.md,wikitexts.md]
 
 The report's splitter is written here again, for it is no strategy of ours: it starts a new chunk after every piece
-that it had to split further. Sizes are tokens of the encoder, special tokens included, as its table must have counted.
+that it had to split further. Sizes are tokens of the encoder, special tokens included, as its table must have counted;
+those of the pieces that are clustered are of cl100k, as its code has it.
 Source: Smith & Troynikov 2024, Evaluating Chunking Strategies for Retrieval, the table of all-MiniLM-L6-v2.
 Needs the questions in `../shared/data` (or $CHUNKWISE_SHARED). Cost: about 20 minutes of one core for all corpora.
 """
@@ -60,7 +61,7 @@ def _cutter(row: str, encode: Encoder) -> Callable[[str], list[cw.Span]]:
         return _split(text, cw.Span(0, len(text)), int(size), count, _SEPARATORS)
 
     def cluster(text: str) -> list[cw.Span]:
-        pieces = _split(text, cw.Span(0, len(text)), _PIECE, count, _SEPARATORS)
+        pieces = _split(text, cw.Span(0, len(text)), _PIECE, cw.tokenizer("cl100k_base").count, _SEPARATORS)
         passage = Passage(
             text, pieces, [1] * len(pieces), int(size) // _PIECE, lambda texts: encode(texts, role="passage")
         )
@@ -81,7 +82,9 @@ def _split(
     waiting: list[tuple[cw.Span, int]] = []
     for part in map(cw.Span, starts, [*starts[1:], span.end]):
         n_tokens = count(part.slice(text))
-        if waiting and (n_tokens >= size or sum(n for _, n in waiting) + n_tokens > size):
+        # Between parts the report counts an empty separator, which has the special tokens.
+        joined = sum(n + count("") for _, n in waiting) + n_tokens
+        if waiting and (n_tokens >= size or joined > size):
             chunks.append(_trimmed(text, cw.Span(waiting[0][0].start, waiting[-1][0].end)))
             waiting = []
         if n_tokens < size:
@@ -99,9 +102,9 @@ def _starts(text: str, span: cw.Span, separator: str) -> list[int]:
     """Return where parts start: each but the first with a separator."""
     if not separator:
         return list(range(*span))
-    starts, place = [span.start], text.find(separator, span.start + 1, span.end)
+    starts, place = [span.start], text.find(separator, *span)
     while place >= 0:
-        starts.append(place)
+        starts += [place] if place > span.start else []
         place = text.find(separator, place + len(separator), span.end)
     return starts
 
