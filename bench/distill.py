@@ -17,7 +17,7 @@ from chunkwise.embed.onnx import minilm, token_outputs
 from chunkwise.embed.static import ROW, TABLE
 from chunkwise.text.huggingface import MINILM, huggingface
 
-# Source: docs/decisions/0026-a-static-encoder-is-shipped.md, which compares 64 to 384.
+# Source: docs/decisions/0024-a-static-encoder-is-shipped.md, which compares 64 to 384.
 DIM = 128
 # How strongly frequent tokens are weighed down. The source has 1e-3 for whole words of a counted corpus; here ranks
 # stand for counts, and lower values did better down to 3e-6.

@@ -17,7 +17,7 @@ from chunkwise.core.spans import gaps
 from chunkwise.pipeline import Mode
 from cost import cell
 
-_SHARED = Path(os.environ.get("CHUNKWISE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+SHARED = Path(os.environ.get("CHUNKWISE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 _RECIPES = ("recursive(size=200)", "structural(size=200) | context(headings=True)")
 _MODES: tuple[Mode, ...] = ("vector", "lexical", "hybrid")
 
@@ -26,7 +26,7 @@ def page(*, quick: bool) -> Iterator[str]:
     """Yield how much of the evidence is found in five hits, and what they cost the reader."""
     yield "## Evidence found on Chroma's public set (472 questions, 790 exact spans), five hits"
     yield ""
-    folder = _SHARED / "data" / "chroma"
+    folder = SHARED / "data" / "chroma"
     if quick or not folder.is_dir():
         yield "Not measured" + ("." if quick else ": the set is not there.")
         return
@@ -43,13 +43,14 @@ def page(*, quick: bool) -> Iterator[str]:
         cells = []
         for mode in _MODES:
             hits = [index.search(question["query"], k=5, mode=mode) for question in questions]
-            cells.append(f"{100 * statistics.mean(map(_recall, questions, hits)):.1f}")
+            cells.append(f"{100 * statistics.mean(map(recall, questions, hits)):.1f}")
         tokens = statistics.mean(sum(count(hit.chunk.text) for hit in found) for found in hits)
         yield f"| `{cell(recipe)}` | {len(index)} | " + " | ".join(cells) + f" | {tokens:.0f} |"
     yield ""
 
 
-def _recall(question: dict[str, Any], hits: Sequence[cw.Hit]) -> float:
+def recall(question: dict[str, Any], hits: Sequence[cw.Hit]) -> float:
+    """Return the share of the evidence's characters that are in a hit."""
     covered = total = 0
     for evidence in question["evidence"]:
         spans = [span for hit in hits if hit.chunk.document_id == evidence["document"] for span in hit.chunk.spans]

@@ -132,8 +132,7 @@ class Index:
                 f"{self.url} was made with another version of {self.encoder.name}, whose vectors differ; "
                 "index into another folder"
             )
-
-        self.late = bool(made_with.get("late", late))
+        self.late = bool(made_with.get("late", False) if made_with else late)
         if late is not None and late != self.late:
             raise StoreError(
                 f"{self.url} was made with late={self.late}, whose vectors differ; open it without saying, or index "

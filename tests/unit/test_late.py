@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -114,9 +115,13 @@ def test_an_index_embeds_late_and_remembers_it(tmp_path: Path) -> None:
         cw.Index(tmp_path / "i", late=False)
 
 
-def test_an_index_that_was_made_before_is_not_late(tmp_path: Path) -> None:
+def test_an_index_that_was_made_before_there_was_late_chunking_is_not_late(tmp_path: Path) -> None:
     index = cw.Index(tmp_path / "i", encoder=HashingEncoder())
     index.add_documents([Document.from_text("The pump runs.", id="x")])
+    description = tmp_path / "i" / "index.json"
+    written = json.loads(description.read_text("utf-8"))
+    assert written["info"].pop("late") is False
+    description.write_text(json.dumps(written), "utf-8")
     assert not cw.Index(tmp_path / "i", encoder=HashingEncoder()).late
     with pytest.raises(cw.StoreError, match="made with late=False"):
         cw.Index(tmp_path / "i", encoder=HashingEncoder(), late=True)

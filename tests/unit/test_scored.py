@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +18,7 @@ from chunkwise.chunkers.cluster import Cluster
 from chunkwise.chunkers.scorers import DoublePass, Drop, Gradient, MaxMin
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Floats2d, Passage, Role
-from chunkwise.core.recipes import SCORERS, named, scorer
+from chunkwise.core.recipes import SCORERS, scorer
 from chunkwise.core.types import Span
 from chunkwise.embed import custom_encoder, encoder
 from chunkwise.pipeline import chunk, chunker
@@ -238,10 +240,16 @@ def test_an_encoder_that_nothing_knows_is_named_with_what_is_known() -> None:
     with pytest.raises(cw.EncodeError, match="no encoder 'nope'"):
         chunk(cw.Document.from_text("A b. C d.", id="x"), "scored(encoder='nope')")
 
-    class Compass: ...
 
-    with pytest.raises(RecipeError, match="'north' can't be found: no compasss are known"):
-        named(Compass, "north")
+def test_cutting_where_no_encoders_are_known_says_what_to_do() -> None:
+    program = (
+        "from chunkwise.chunkers.scored import Scored; from chunkwise.core.types import Document\n"
+        "list(Scored()(Document.from_text('A b. C d.', id='x')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    last = done.stderr.strip().splitlines()[-1]
+    assert "RecipeError: 'all-MiniLM-L6-v2' can't be found: no encoders are known yet" in last
+    assert "chunkwise.chunk" in last
 
 
 def test_an_encoder_of_ones_own_is_found_by_name() -> None:

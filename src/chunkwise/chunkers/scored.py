@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,44 +48,46 @@ class Scored:
     def __call__(
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:
-        budget = Budget(self.size, self.tokenizer)
-        ruler = self.tokenizer.measure(document.text)
-        riders = Riders(header_riders(document), ruler, budget, reserve, row_at(document))
+        text, budget = document.text, Budget(self.size, self.tokenizer)
+        ruler = self.tokenizer.measure(text)
         encode = partial(_encoded, named(Encoder, self.encoder))  # type: ignore[type-abstract]  # a key
         floor = self.size // 4 if self.min_size is None else self.min_size
-        cut = cutter(document, budget)
+        ends, places, groups = _ends(document, self.language), list[int](), list[Span]()
         for part in within:
-            sentences = _sentences(document, self.language, part)
+            sentences = _sentences(text, ends, part)
             if not sentences:
                 continue
             lengths = [ruler.count(*sentence) for sentence in sentences]
-            passage = Passage(document.text, sentences, lengths, budget.room, encode)
-            places = {sentences[number].start for number in self.scorer(passage)}
-            engine = packer(
-                document,
-                budget,
-                ruler=ruler,
-                whole=[
-                    *among(page_ends(document)),
-                    *among(places),
-                    paragraphs(document),
-                    units(document, self.language),
-                ],
-                reserve=riders.reserve,
-                min_size=floor,
-            )
-            for span in engine.each(_groups(document, part, places, partial(_is_small, ruler, floor))):
-                yield riders.chunk(cut, span)
+            found = self.scorer(Passage(text, sentences, lengths, budget.room, encode))
+            starts = [sentences[number].start for number in found]
+            groups += _groups(document, part, starts, partial(_is_small, ruler, floor))
+            places += starts
+        riders = Riders(header_riders(document), ruler, budget, reserve, row_at(document))
+        engine = packer(
+            document,
+            budget,
+            ruler=ruler,
+            whole=[*among(page_ends(document)), *among(places), paragraphs(document), units(document, self.language)],
+            reserve=riders.reserve,
+            min_size=floor,
+        )
+        cut = cutter(document, budget)
+        for span in engine.each(groups):
+            yield riders.chunk(cut, span)
 
 
-def _sentences(document: Document, language: str, part: Span) -> list[Span]:
-    """Return the sentences of a part, none blank; a table or a block of code counts as one."""
-    ends = outside(unit_ends(document, language), [block.span for block in solid_blocks(document)])
-    edges = [part.start, *(end for end in ends if part.start < end < part.end), part.end]
-    return [Span(a, b) for a, b in pairwise(edges) if first_ink(document.text, a, b) < b]
+def _ends(document: Document, language: str) -> list[int]:
+    """Return where sentences end; a table or a block of code counts as one."""
+    return outside(unit_ends(document, language), [block.span for block in solid_blocks(document)])
 
 
-def _groups(document: Document, part: Span, places: set[int], is_small: Callable[[Span], bool]) -> list[Span]:
+def _sentences(text: str, ends: Sequence[int], part: Span) -> list[Span]:
+    """Return the sentences of a part, none blank."""
+    inner = ends[bisect_right(ends, part.start) : bisect_left(ends, part.end)]
+    return [Span(a, b) for a, b in pairwise([part.start, *inner, part.end]) if first_ink(text, a, b) < b]
+
+
+def _groups(document: Document, part: Span, places: Sequence[int], is_small: Callable[[Span], bool]) -> list[Span]:
     """Return the groups that the places and the starts of sections make, small ones joined to a neighbour.
 
     It is the one before, unless that is of another section and this one is not the last.

@@ -98,7 +98,7 @@ def _build(node: ast.expr, registry: Mapping[str, type], tokenizer: Tokenizer | 
     if name not in registry:
         load_plugins()
     if name not in registry:
-        kind, _ = next(known for known in _REGISTRIES if known[2] is registry)[:2]
+        kind = next(word for word, _, known in _REGISTRIES if known is registry)
         hint = next((f" ({place})" for _, place, other in _REGISTRIES if name in other), meant(name, registry))
         raise RecipeError(f"no {kind} {name!r}{hint}; known: {', '.join(sorted(registry))}")
     kinds = {key: kind for key, (kind, _, _) in parameters(registry[name]).items()}

@@ -332,7 +332,7 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
     if Chunker in options and not is_chunker(value):
         raise RecipeError(f"{stage}: {name}={value!r} must be a recipe; try {name}=recursive(size=200)")
     if Scorer in options and not is_scorer(value):
-        raise RecipeError(f"{stage}: {name}={value!r} must be a scorer; try {name}={next(iter(SCORERS), 'drop')}()")
+        raise RecipeError(f"{stage}: {name}={value!r} must be a scorer; try {name}=drop()")
     literals = [choice for option in options if get_origin(option) is Literal for choice in get_args(option)]
     if literals and value not in literals:
         raise RecipeError(

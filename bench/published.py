@@ -1,0 +1,127 @@
+"""Whether the chain reproduces what was published: the cuts of Chroma's report, our vectors, ranking and metric.
+
+python bench/published.py [--only chatlogs.md,state_of_the_union.md,wikitexts.md]
+
+The report's splitter is written here again, for it is no strategy of ours: it starts a new chunk after every piece
+that it had to split further. Sizes are tokens of the encoder, special tokens included, as its table must have counted;
+those of the pieces that are clustered are of cl100k, as its code has it.
+Source: Smith & Troynikov 2024, Evaluating Chunking Strategies for Retrieval, the table of all-MiniLM-L6-v2.
+Needs the questions in `../shared/data` (or $CHUNKWISE_SHARED). Cost: about 20 minutes of one core for all corpora.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import chunkwise as cw
+from chunkwise.chunkers.cluster import Cluster
+from chunkwise.core.protocols import Encoder, Passage
+from chunkwise.embed import encoder
+from retrieval import SHARED, recall
+
+_SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
+# Published recall at five hits.
+_PUBLISHED = {"recursive 200": 75.7, "recursive 250": 78.5, "cluster 200": 75.2}
+# The report's pieces; a cluster has so many of them as make up its size.
+_PIECE = 50
+
+
+def main(only: Sequence[str], encode: Encoder) -> Iterator[str]:
+    """Yield one row for each published one: measured recall, published recall, chunks, recall of each corpus."""
+    folder = SHARED / "data" / "chroma"
+    texts = {path.name: path.read_bytes().decode() for path in sorted((folder / "documents").iterdir())}
+    texts = {name: text for name, text in texts.items() if name in (only or texts)}
+    questions = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
+    questions = [one for one in questions if one["evidence"][0]["document"] in texts]
+    asked = encode([question["query"] for question in questions], role="query")
+    for row, published in _PUBLISHED.items():
+        cut = _cutter(row, encode)
+        chunks = [cw.Chunk(name, (span,), span.slice(text)) for name, text in texts.items() for span in cut(text)]
+        vectors = encode([chunk.text for chunk in chunks], role="passage")
+        found = np.argsort(-(asked @ vectors.T), axis=1, kind="stable")[:, :5]
+        scores = [
+            recall(question, [cw.Hit(chunks[i], 0, 1, ()) for i in hits])
+            for question, hits in zip(questions, found, strict=True)
+        ]
+        each = " ".join(f"{name} {100 * _mean_of(name, questions, scores):.1f}" for name in texts)
+        yield f"| {row} | {100 * statistics.mean(scores):.1f} | {published} | {len(chunks)} | {each} |"
+
+
+def _cutter(row: str, encode: Encoder) -> Callable[[str], list[cw.Span]]:
+    method, size = row.split()
+    count = encode.tokenizer.count
+
+    def recursive(text: str) -> list[cw.Span]:
+        return _split(text, cw.Span(0, len(text)), int(size), count, _SEPARATORS)
+
+    def cluster(text: str) -> list[cw.Span]:
+        pieces = _split(text, cw.Span(0, len(text)), _PIECE, cw.tokenizer("cl100k_base").count, _SEPARATORS)
+        passage = Passage(
+            text, pieces, [1] * len(pieces), int(size) // _PIECE, lambda texts: encode(texts, role="passage")
+        )
+        starts = Cluster(piece=1)(passage)
+        ends = [*(start - 1 for start in starts[1:]), len(pieces) - 1]
+        return [cw.Span(pieces[a].start, pieces[b].end) for a, b in zip(starts, ends, strict=True)]
+
+    return cluster if method == "cluster" else recursive
+
+
+def _split(
+    text: str, span: cw.Span, size: int, count: Callable[[str], int], separators: Sequence[str]
+) -> list[cw.Span]:
+    """Part at the coarsest separator that occurs, join parts while they fit, and split what alone does not fit."""
+    here = next(i for i, separator in enumerate(separators) if separator in span.slice(text))
+    starts = _starts(text, span, separators[here])
+    chunks: list[cw.Span] = []
+    waiting: list[tuple[cw.Span, int]] = []
+    for part in map(cw.Span, starts, [*starts[1:], span.end]):
+        n_tokens = count(part.slice(text))
+        # Between parts the report counts an empty separator, which has the special tokens.
+        joined = sum(n + count("") for _, n in waiting) + n_tokens
+        if waiting and (n_tokens >= size or joined > size):
+            chunks.append(_trimmed(text, cw.Span(waiting[0][0].start, waiting[-1][0].end)))
+            waiting = []
+        if n_tokens < size:
+            waiting.append((part, n_tokens))
+        elif separators[here]:
+            chunks += _split(text, part, size, count, separators[here + 1 :])
+        else:
+            chunks.append(_trimmed(text, part))
+    if waiting:
+        chunks.append(_trimmed(text, cw.Span(waiting[0][0].start, waiting[-1][0].end)))
+    return [chunk for chunk in chunks if chunk.start < chunk.end]
+
+
+def _starts(text: str, span: cw.Span, separator: str) -> list[int]:
+    """Return where parts start: each but the first with a separator."""
+    if not separator:
+        return list(range(*span))
+    starts, place = [span.start], text.find(separator, *span)
+    while place >= 0:
+        starts += [place] if place > span.start else []
+        place = text.find(separator, place + len(separator), span.end)
+    return starts
+
+
+def _trimmed(text: str, span: cw.Span) -> cw.Span:
+    inside = span.slice(text)
+    start = span.start + len(inside) - len(inside.lstrip())
+    return cw.Span(start, max(start, span.start + len(inside.rstrip())))
+
+
+def _mean_of(name: str, questions: Sequence[dict[str, Any]], scores: Sequence[float]) -> float:
+    return statistics.mean(
+        score for question, score in zip(questions, scores, strict=True) if question["evidence"][0]["document"] == name
+    )
+
+
+if __name__ == "__main__":
+    chosen = sys.argv[2].split(",") if sys.argv[1:2] == ["--only"] else []
+    for line in main(chosen, encoder()):
+        print(line, flush=True)
