@@ -92,6 +92,14 @@ def test_neighbours_are_the_sentences_beside_a_chunk_in_its_own_section() -> Non
     assert contexts["## Valves"] == ""
 
 
+def test_rows_and_lines_of_code_are_no_neighbours() -> None:
+    rows = "".join(f"| Valve {n} | {n} weeks |\n" for n in range(20))
+    text = f"Before it.\n\n| Part | Interval |\n|---|---|\n{rows}\nAfter it.\n"
+    chunks = cut("structural(size=60) | context(neighbours=1)", text)
+    assert len(chunks) > 2
+    assert not any("Valve" in made.context for made in chunks)
+
+
 def test_a_context_counts_against_the_size_and_its_last_line_goes_first() -> None:
     chunks = cut("sentences(size=12) | context(title=True, summary=True, neighbours=2)")
     assert all(made.token_count <= 12 for made in chunks)
