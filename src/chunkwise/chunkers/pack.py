@@ -233,7 +233,7 @@ class Packer:
     def _starts_unit(self, start: int) -> bool:
         """Tell whether a unit starts here, or in the white space right before."""
         before = last_ink(self.text, max(0, start - _STRIDE), start)
-        return not before or any(level(before - 1, start) is not None for level in (*self.whole, *self.reluctant))
+        return any(level(before - 1, start) is not None for level in (*self.whole, *self.reluctant))
 
     def _whole_cut(self, start: int, limit: int, end: int) -> int | None:
         """Return the best place up to `limit` that leaves every unit whole."""
