@@ -19,7 +19,7 @@ from chunkwise.testing import check_chunker, check_locality, check_within
 from chunkwise.text.tokens import tokenizer
 from chunkwise.transforms import Context
 from chunkwise.transforms.situate import stretches
-from laws.strategies import EXAMPLES, documents, sizes
+from laws.strategies import EXAMPLES, documents
 from unit.fake_server import Asked, FakeServer, Reply, prompt_of, said
 from unit.hashing import HashingEncoder
 
@@ -92,6 +92,14 @@ def test_neighbours_are_the_sentences_beside_a_chunk_in_its_own_section() -> Non
     assert contexts["## Valves"] == ""
 
 
+def test_rows_and_lines_of_code_are_no_neighbours() -> None:
+    rows = "".join(f"| Valve {n} | {n} weeks |\n" for n in range(20))
+    text = f"Before it.\n\n| Part | Interval |\n|---|---|\n{rows}\nAfter it.\n"
+    chunks = cut("structural(size=60) | context(neighbours=1)", text)
+    assert len(chunks) > 2
+    assert not any("Valve" in made.context for made in chunks)
+
+
 def test_a_context_counts_against_the_size_and_its_last_line_goes_first() -> None:
     chunks = cut("sentences(size=12) | context(title=True, summary=True, neighbours=2)")
     assert all(made.token_count <= 12 for made in chunks)
@@ -137,7 +145,7 @@ for answer in (steady, silent, wordy):
 
 @pytest.mark.parametrize("model", ["steady", "silent"])
 @settings(max_examples=EXAMPLES)
-@given(document=documents, size=sizes, tokenizer=st.sampled_from(["characters", "words", "cl100k_base"]))
+@given(document=documents, size=st.integers(20, 60), tokenizer=st.sampled_from(["characters", "words", "cl100k_base"]))
 def test_contexts_of_a_model_obey_the_laws(model: str, document: Document, size: int, tokenizer: str) -> None:
     recipe = f"recursive(size={size}) | context(title=True, neighbours=1, llm={model!r})"
     check_chunker(chunker(recipe, tokenizer=tokenizer), document)

@@ -58,13 +58,13 @@ class Answers:
 
     def keep(self, key: bytes, text: str) -> None:
         """Write one answer down, whole or not at all. It is on the disk before the next is asked for."""
-        Path(self.path).parent.mkdir(parents=True, exist_ok=True)
         with self._open() as file, file:
             file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, text))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
             # Answers tell what documents say, so the file is the user's alone.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             with closing(sqlite3.connect(self.path, timeout=_PATIENCE)) as file:

@@ -56,11 +56,16 @@ class Context:
         line_costs = lru_cache(maxsize=64)(partial(line_cost, budget=budget))
         answer = most_of(budget) if self.llm is not None else 0
 
-        def wish(start: int) -> int:
-            path, lead, previous = sources.path(places.above(start)), sources.lead(start), sources.previous(start)
-            return path_costs(path) + line_costs(Line(lead)) + answer + 2 * line_costs(Line(previous, keeps_end=True))
+        def of_path(start: int) -> int:
+            return path_costs(sources.path(places.above(start)))
 
-        return wish
+        def of_all(start: int) -> int:
+            lines = line_costs(Line(sources.lead(start))) + 2 * line_costs(
+                Line(sources.previous(start), keeps_end=True)
+            )
+            return of_path(start) + lines + answer
+
+        return of_all if self.summary or self.neighbours or answer else of_path
 
     def __call__(
         self, chunks: Iterable[Chunk], document: Document, budget: Budget, within: Sequence[Span]

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from chunkwise.chunkers.levels import sentence_ends, solid_blocks
+from chunkwise.chunkers.levels import inside, sentence_ends, solid_blocks
 from chunkwise.core.outline import body, outline
 from chunkwise.core.protocols import Budget
 from chunkwise.core.types import Document, Span
@@ -63,10 +63,12 @@ def before(document: Document, budget: Budget, within: Sequence[Span], count: in
 
 def after(document: Document, within: Sequence[Span], count: int) -> Callable[[int], str]:
     """Return a function from where a chunk ends to the first sentences after it, in its own section."""
-    edges = _edges(document, tuple(within))
+    edges, in_solid = _edges(document, tuple(within)), inside([block.span for block in solid_blocks(document)])
 
     def follow(end: int) -> str:
         stop = first = first_ink(document.text, end, len(document.text))
+        if in_solid(first):
+            return ""
         edge = edges[bisect_left(edges, max(end, 1))] if end < len(document.text) else end
         for _ in range(count):
             stop = _end_after(document, stop, edge)
