@@ -131,7 +131,11 @@ def test_docstrings_show_what_really_happens(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "methods").glob("*.md")), ids=lambda page: page.name)
-def test_the_examples_of_a_methods_page_hold(page: Path) -> None:
+def test_the_examples_of_a_methods_page_hold(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docs").mkdir()
+    for name in ("report.md", "docs/terms.md"):
+        (tmp_path / name).write_text("# Terms\n\nThe notice period is three months. It begins with the next month.\n")
+    monkeypatch.chdir(tmp_path)
     programs = fences(page, "python")
     assert programs
     exec(compile("\n".join(programs), page.name, "exec"), {})

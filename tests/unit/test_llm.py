@@ -116,7 +116,8 @@ def test_too_many_requests_waits_as_long_as_the_server_asks() -> None:
     waits: list[float] = []
     with FakeServer(Reply(429, "slow down", {"Retry-After": "7"})) as server:
         assert ask(patient(server.url, waits)).text
-    assert waits == [7.0]
+    assert len(waits) == 1
+    assert 7 <= waits[0] <= 8  # and a little more, at random
 
 
 @pytest.mark.parametrize("failure", [Reply(500), Reply(503, "busy"), Reply(act="drop"), Reply(act="cut")])
@@ -239,8 +240,8 @@ def test_several_processes_may_share_a_file(tmp_path: Path) -> None:
 
 
 def test_where_answers_are_kept_is_said_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_answers() == Answers(str(tmp_path / "chunkwise" / "answers.sqlite"))
+    monkeypatch.setenv("CHUNKWISE_CACHE", str(tmp_path))
+    assert default_answers() == Answers(str(tmp_path / "answers.sqlite"))
     monkeypatch.setenv("CHUNKWISE_ANSWERS", str(tmp_path / "mine"))
     assert default_answers() == Answers(str(tmp_path / "mine"))
     monkeypatch.setenv("CHUNKWISE_ANSWERS", "off")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import sqlite3
-import sys
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,12 +18,11 @@ import numpy as np
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder, Floats2d, Role, Tokenizer
 from chunkwise.embed.batches import check_texts
+from chunkwise.kept import prepare, transaction, user_folder
 
 USER_CACHE = "user:"
 """Stands for a file in the user's cache folder."""
 
-# Where that folder is, if the system's own place will not do.
-FOLDER_VARIABLE = "CHUNKWISE_CACHE"
 # 650,000 vectors of 384 dimensions.
 MAX_BYTES = 1 << 30
 
@@ -143,19 +141,8 @@ def cached_if_possible(
 
 
 def user_file() -> Path:
-    """Return where vectors are kept for the user: CHUNKWISE_CACHE, or the system's folder for caches.
-
-    Source: XDG Base Directory Specification 0.8; File System Programming Guide (macOS); Known Folders (Windows).
-    """
-    if chosen := os.environ.get(FOLDER_VARIABLE):
-        return Path(chosen) / "embeddings.sqlite"
-    if sys.platform == "darwin":
-        folder = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    else:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return folder / "chunkwise" / "embeddings.sqlite"
+    """Return the file in which vectors are kept for the user."""
+    return user_folder() / "embeddings.sqlite"
 
 
 def why_unwritable(file: Path) -> str:
@@ -181,38 +168,13 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise EncodeError(f"the embedding cache {reason}; name another file, or go without a cache")
     try:
         with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
-            _prepare(connection, path)
+            connection.execute("PRAGMA synchronous=NORMAL")  # what a power cut loses is embedded again
+            prepare(connection, mark=_APPLICATION, version=_VERSION, table=_TABLE)
             yield connection
     except sqlite3.OperationalError as err:  # full, locked, not to be opened
         raise EncodeError(f"the embedding cache {path}: {err}; name another file, or go without a cache") from err
     except sqlite3.DatabaseError as err:  # damaged, or no database at all
         raise EncodeError(f"the embedding cache {path}: {err}; {_REMEDY}") from err
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the table in a new file; refuse one that is not ours."""
-    connection.execute("PRAGMA synchronous=NORMAL")  # what a power cut loses is embedded again
-    if _marks(connection) == (0, 0):
-        connection.execute("BEGIN IMMEDIATE")
-        if _marks(connection) == (0, 0) and not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA application_id={_APPLICATION}")
-            connection.execute(f"PRAGMA user_version={_VERSION}")
-        connection.execute("COMMIT")
-    marks = _marks(connection)
-    if marks[0] != _APPLICATION:
-        raise EncodeError(f"{path} is the database of another program; name another file for the embedding cache")
-    if marks[1] != _VERSION:
-        raise EncodeError(
-            f"the embedding cache {path} is of version {marks[1]}, this is for version {_VERSION}; {_REMEDY}"
-        )
-    connection.execute("PRAGMA journal_mode=WAL")
-
-
-def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return application, version
 
 
 def _find(connection: sqlite3.Connection, keys: Sequence[bytes], path: Path) -> dict[bytes, Floats2d]:
@@ -230,7 +192,7 @@ def _find(connection: sqlite3.Connection, keys: Sequence[bytes], path: Path) -> 
             if used < now - _NOTED:
                 unnoted.append(key)
     if unnoted:
-        with _transaction(connection):
+        with transaction(connection):
             connection.executemany("UPDATE vectors SET used=? WHERE key=?", [(now, key) for key in unnoted])
     return found
 
@@ -239,7 +201,7 @@ def _write(connection: sqlite3.Connection, vectors: dict[bytes, bytes], max_byte
     """Add vectors, and make room if there are too many. Another process may have added the same."""
     now = int(time.time())
     rows = [(key, vector, _checksum(key, vector), now) for key, vector in vectors.items()]
-    with _transaction(connection):
+    with transaction(connection):
         connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)", rows)
         taken = _bytes_taken(connection)
         if taken > max_bytes:
@@ -253,14 +215,6 @@ def _write(connection: sqlite3.Connection, vectors: dict[bytes, bytes], max_byte
 
 def _groups(keys: Sequence[bytes], size: int) -> Iterator[Sequence[bytes]]:
     return (keys[start : start + size] for start in range(0, len(keys), size))
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Do all or nothing. To close a connection rolls back what was not committed."""
-    connection.execute("BEGIN IMMEDIATE")
-    yield
-    connection.execute("COMMIT")
 
 
 def _bytes_taken(connection: sqlite3.Connection) -> int:

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chunkwise.core.errors import AnswerError
+from chunkwise.kept import prepare, user_folder
 
 # Marks the file as ours: "Cwan" in SQLite's header. A file of something else is never written to.
-_APPLICATION_ID = 0x4377616E
+_APPLICATION_ID, _VERSION = 0x4377616E, 1
+_TABLE = "CREATE TABLE answers (key BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID"
 # Seconds that one process waits for another to finish writing.
 _PATIENCE = 30.0
 # SQLite takes no more parameters at once in its oldest builds.
@@ -28,9 +30,7 @@ def default_answers() -> Answers | None:
     named = os.environ.get("CHUNKWISE_ANSWERS", "")
     if named == _OFF:
         return None
-    # Source: XDG Base Directory Specification, $XDG_CACHE_HOME.
-    folder = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Answers(named or str(Path(folder) / "chunkwise" / "answers.sqlite"))
+    return Answers(named or str(user_folder() / "answers.sqlite"))
 
 
 def key_of(settings: Sequence[object]) -> bytes:
@@ -58,7 +58,7 @@ class Answers:
 
     def keep(self, key: bytes, text: str) -> None:
         """Write one answer down, whole or not at all. It is on the disk before the next is asked for."""
-        with self._open() as file, file:
+        with self._open() as file:
             file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, text))
 
     @contextmanager
@@ -67,22 +67,11 @@ class Answers:
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
             # Answers tell what documents say, so the file is the user's alone.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-            with closing(sqlite3.connect(self.path, timeout=_PATIENCE)) as file:
-                self._prepare(file)
+            with closing(sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)) as file:
+                prepare(file, mark=_APPLICATION_ID, version=_VERSION, table=_TABLE)
                 yield file
         except (OSError, sqlite3.Error) as err:
             raise AnswerError(
                 f"{self.path}: answers can't be kept here ({err}); name another file in CHUNKWISE_ANSWERS, "
                 f"or {_OFF!r} to keep none"
             ) from err
-
-    def _prepare(self, file: sqlite3.Connection) -> None:
-        (found,) = file.execute("PRAGMA application_id").fetchone()
-        if found == _APPLICATION_ID:
-            return
-        if file.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
-            raise sqlite3.DatabaseError("the file belongs to another program")
-        file.execute("PRAGMA journal_mode = WAL")
-        with file:
-            file.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID")
-            file.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
