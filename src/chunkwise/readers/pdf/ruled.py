@@ -42,6 +42,15 @@ class Ruled(NamedTuple):
     table: Table
 
 
+class _Placed(NamedTuple):
+    """A word, the row and the column of its middle, and whether it runs over a line."""
+
+    word: Word
+    row: int
+    column: int
+    runs_over: bool
+
+
 class _Cell(NamedTuple):
     """The rows, the columns and the words of a cell; `whole` tells whether it is a rectangle."""
 
@@ -83,61 +92,64 @@ def _holds(box: Box, word: Word) -> bool:
 def _ruled(grid: Grid, words: Sequence[Word]) -> Ruled | None:
     """Return the table that a grid and the words in it are, if they are one."""
     box = (grid.lefts[0], grid.tops[-1], grid.lefts[-1], grid.tops[0])
-    inside = [word for word in words if _holds(box, word)]
-    n_running = sum(_runs_over(grid, word) for word in inside)
-    if not inside or n_running > _RUNNING * len(inside):
+    placed = _placed(grid, [word for word in words if _holds(box, word)])
+    n_running = sum(one.runs_over for one in placed)
+    if not placed or n_running > _RUNNING * len(placed):
         return None
-    cells = _filled_cells(grid, inside)
+    cells = _filled_cells(grid, placed)
     n_odd = sum(len(cell.words) for cell in cells if not cell.whole)
-    if n_odd > _ODD * len(inside) or len(inside) > _LONGEST_CELL * len(cells):
+    if n_odd > _ODD * len(placed) or len(placed) > _LONGEST_CELL * len(cells):
         return None
     rows = _rows(grid, cells)
-    used = [column for column in range(len(grid.lefts) - 1) if any(row[column] for row in rows)]
+    n_full = sum(sum(map(bool, row)) > 1 for row in rows)
     n_filled = sum(len(cell.rows) * len(cell.columns) for cell in cells)
     n_rows = len({row for cell in cells for row in cell.rows})
     n_columns = len({column for cell in cells for column in cell.columns})
-    n_full = sum(sum(map(bool, row)) > 1 for row in rows)
     if n_full < _FEWEST_ROWS or n_filled < _FILLED * n_rows * n_columns:
         return None
+    used = [column for column in range(len(grid.lefts) - 1) if any(row[column] for row in rows)]
     kept = tuple(tuple(row[column] for column in used) for row in rows)
     return Ruled(box, Table(kept, _n_header(kept)))
 
 
-def _place(grid: Grid, x: float, y: float) -> tuple[int, int]:
-    """Return the row and the column of a point in the grid."""
-    column = bisect_right(grid.lefts, x) - 1
-    row = bisect_left(grid.tops, -y, key=lambda top: -top) - 1
-    return min(max(row, 0), len(grid.tops) - 2), min(max(column, 0), len(grid.lefts) - 2)
+def _placed(grid: Grid, words: Iterable[Word]) -> list[_Placed]:
+    """Return the words of a grid with the row and the column of their middles."""
+    lefts, depths = grid.lefts, [-top for top in grid.tops]
+    last_row, last_column = len(depths) - 2, len(lefts) - 2
+    placed: list[_Placed] = []
+    for word in words:
+        row = min(max(bisect_left(depths, -(word.bottom + word.top) / 2) - 1, 0), last_row)
+        column = min(max(bisect_right(lefts, (word.left + word.right) / 2) - 1, 0), last_column)
+        inner = word.left + _REACH >= lefts[column] and word.right - _REACH <= lefts[column + 1]
+        if inner:  # most words
+            placed.append(_Placed(word, row, column, False))
+            continue
+        first = max(bisect_right(lefts, word.left + _REACH) - 1, 0)
+        last = bisect_right(lefts, word.right - _REACH)
+        placed.append(_Placed(word, row, column, len(set(grid.cells[row][first:last])) > 1))
+    return placed
 
 
-def _runs_over(grid: Grid, word: Word) -> bool:
-    y = (word.bottom + word.top) / 2
-    row, first = _place(grid, word.left + _REACH, y)
-    _, last = _place(grid, word.right - _REACH, y)
-    return first < last and len(set(grid.cells[row][first : last + 1])) > 1
-
-
-def _filled_cells(grid: Grid, words: Iterable[Word]) -> list[_Cell]:
+def _filled_cells(grid: Grid, words: Iterable[_Placed]) -> list[_Cell]:
     """Return the cells that hold words; one that is no rectangle is cut into its rows."""
     slots: dict[int, list[tuple[int, int]]] = {}
     for row, line in enumerate(grid.cells):
         for column, number in enumerate(line):
             slots.setdefault(number, []).append((row, column))
-    filled: dict[int, list[tuple[int, Word]]] = {}
+    filled: dict[int, list[_Placed]] = {}
     for word in words:
-        row, column = _place(grid, (word.left + word.right) / 2, (word.bottom + word.top) / 2)
-        filled.setdefault(grid.cells[row][column], []).append((row, word))
+        filled.setdefault(grid.cells[word.row][word.column], []).append(word)
     cells: list[_Cell] = []
     for number, placed in filled.items():
         rows, columns = zip(*slots[number], strict=True)
         span, across = range(min(rows), max(rows) + 1), range(min(columns), max(columns) + 1)
         if len(rows) == len(span) * len(across):
-            cells.append(_Cell(span, across, [word for _, word in placed], True))
+            cells.append(_Cell(span, across, [one.word for one in placed], True))
             continue
-        for row in sorted({row for row, _ in placed}):
+        for row in sorted({one.row for one in placed}):
             here = [column for other, column in slots[number] if other == row]
-            across = range(min(here), max(here) + 1)
-            cells.append(_Cell(range(row, row + 1), across, [word for other, word in placed if other == row], False))
+            words_here = [one.word for one in placed if one.row == row]
+            cells.append(_Cell(range(row, row + 1), range(min(here), max(here) + 1), words_here, False))
     return cells
 
 

@@ -16,8 +16,10 @@ THIN = 3.0
 WIDE, HIGH = 12.0, 6.0
 # No more objects of a page and lines of a path are looked at, and no forms that are nested deeper.
 _MOST_OBJECTS, _MOST_SEGMENTS, _DEEPEST = 5000, 1000, 3
-# A line has two segments, a rectangle four or five; the box of either says all.
-_LINE, _RECTANGLE = 2, 5
+# A line has two segments, a rectangle four or five, the box of either says all; three show whether one has corners.
+_LINE, _CORNER, _RECTANGLE = 2, 3, 5
+# A path with more lines aslant, or points of curves, is a drawing's.
+_MOST_ASLANT = 16
 # More lines one way are a drawing's.
 _MOST_LINES = 500
 
@@ -77,17 +79,22 @@ def _merged(rules: Iterable[Rule], shortest: float) -> list[Rule]:
 
 def _boxes(page: Any) -> Iterator[Box]:
     """Yield the boxes of the lines and rectangles of a page; those of lines aslant and of curves are left out."""
+    edges = [ctypes.c_float() for _ in range(4)]
+    # Looked up once, because a drawing has thousands of paths.
+    bounds, pointers = pdfium.FPDFPageObj_GetBounds, [ctypes.byref(edge) for edge in edges]
     for path, placing in _paths(page):
+        bounds(path, *pointers)
+        left, bottom, right, top = [edge.value for edge in edges]
+        box = (left, bottom, right, top) if placing is None else _placed((left, bottom, right, top), placing)
+        wide, high = box[2] - box[0], box[3] - box[1]
         n_segments = pdfium.FPDFPath_CountSegments(path)
-        box = _bounds(path) if n_segments <= _RECTANGLE and placing is None else None
-        if box is not None and min(box[2] - box[0], box[3] - box[1]) <= THIN:
+        if n_segments <= _RECTANGLE and min(wide, high) <= THIN:
             yield box
-            continue
-        lines = list(_lines(path, min(n_segments, _MOST_SEGMENTS), placing))
-        if box is None:
-            yield from lines
-        elif n_segments > _LINE and len(lines) >= n_segments - 2:  # its stroke is part of its box
-            yield box
+        elif max(wide, high) >= WIDE:  # no mark, arrow or letter
+            if n_segments > _RECTANGLE:
+                yield from _lines(path, min(n_segments, _MOST_SEGMENTS), placing)
+            elif n_segments > _LINE and len(list(_lines(path, _CORNER, placing))) == _CORNER - 1:
+                yield box  # which holds its stroke, too
 
 
 def _paths(page: Any) -> Iterator[tuple[Any, Matrix | None]]:
@@ -106,12 +113,6 @@ def _paths(page: Any) -> Iterator[tuple[Any, Matrix | None]]:
             inner = _product(_matrix(drawn), placing)
             n_inner = min(pdfium.FPDFFormObj_CountObjects(drawn), _MOST_OBJECTS)
             waiting += [(pdfium.FPDFFormObj_GetObject(drawn, index), inner, depth + 1) for index in range(n_inner)]
-
-
-def _bounds(drawn: Any) -> Box:
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    pdfium.FPDFPageObj_GetBounds(drawn, left, bottom, right, top)
-    return left.value, bottom.value, right.value, top.value
 
 
 def _matrix(drawn: Any) -> Matrix:
@@ -135,18 +136,31 @@ def _lines(path: Any, n_segments: int, placing: Matrix | None) -> Iterator[Box]:
     x, y = ctypes.c_float(), ctypes.c_float()
     start: Point = (0.0, 0.0)
     last: Point = (0.0, 0.0)
+    n_aslant = 0
     for index in range(n_segments):
         segment = pdfium.FPDFPath_GetPathSegment(path, index)
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
         kind = pdfium.FPDFPathSegment_GetType(segment)
-        point = (a * x.value + c * y.value + e, b * x.value + d * y.value + f)
+        across, up = x.value, y.value
+        point = (a * across + c * up + e, b * across + d * up + f)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
             start = point
         elif kind == pdfium.FPDF_SEGMENT_LINETO and _is_straight(last, point):
             yield _box(last, point)
-        if pdfium.FPDFPathSegment_GetClose(segment) and _is_straight(point, start):
+        else:
+            n_aslant += 1
+            if n_aslant > _MOST_ASLANT:
+                return
+        if point != start and _is_straight(point, start) and pdfium.FPDFPathSegment_GetClose(segment):
             yield _box(point, start)
         last = point
+
+
+def _placed(box: Box, placing: Matrix) -> Box:
+    """Return where a box of a form lies on the page."""
+    a, b, c, d, e, f = placing
+    left, bottom, right, top = box
+    return _box((a * left + c * bottom + e, b * left + d * bottom + f), (a * right + c * top + e, b * right + d * top + f))
 
 
 def _is_straight(one: Point, other: Point) -> bool:
