@@ -12,6 +12,8 @@ from chunkwise.readers.pdf.rules import HIGH, THIN, WIDE, Rule
 
 # Two rows have three edges, and two columns, too.
 _FEWEST = 3
+# A header over two columns has three cells; a frame has fewer.
+_FEWEST_CELLS = 3
 # A grid with more slots is a drawing, or squared paper.
 _MOST_SLOTS = 4000
 
@@ -38,7 +40,9 @@ def grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[Grid]:
         n_slots = (len(lefts) - 1) * (len(bottoms) - 1)
         if min(len(lefts), len(bottoms)) >= _FEWEST and n_slots <= _MOST_SLOTS:
             tops = bottoms[::-1]
-            found.append(Grid(lefts, tops, _cells(lefts, tops, rows, columns)))
+            cells = _cells(lefts, tops, rows, columns)
+            if len(set().union(*cells)) >= _FEWEST_CELLS:
+                found.append(Grid(lefts, tops, cells))
     return found
 
 

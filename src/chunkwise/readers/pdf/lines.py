@@ -62,12 +62,14 @@ def page_lines(textpage: Any, words: Sequence[Word], page: int) -> list[Line]:
     style = _Style(textpage)
     lines: list[Line] = []
     start, row = 0, 0
-    for index in range(1, len(words) + 1):
-        same_row = index < len(words) and _same_row(words[start], words[index - 1], words[index])
-        if same_row and not _parts_columns(words[index - 1], words[index]):
-            continue
-        lines.append(_line(words[start:index], style, page, row))
-        start, row = index, row if same_row else row + 1
+    for index, (before, word) in enumerate(pairwise(words), 1):
+        plain = not (word.breaks or word.turned or before.turned) and word.bottom == before.bottom  # most words
+        same_row = (plain and before.text != TABLE) or _same_row(words[start], before, word)
+        if not same_row or _parts_columns(before, word):
+            lines.append(_line(words[start:index], style, page, row))
+            start, row = index, row if same_row else row + 1
+    if words:
+        lines.append(_line(words[start:], style, page, row))
     return lines
 
 
@@ -108,10 +110,8 @@ def _same_row(first: Word, before: Word, word: Word) -> bool:
     """Tell whether a word stands on the line of the word before it."""
     if before.turned or word.turned:
         return before.turned and word.turned
-    if TABLE in (before.text, word.text):
+    if before.text == TABLE or word.text == TABLE:
         return False
-    if not word.breaks and word.bottom == before.bottom:
-        return True
     if not (_overlap(first, word) or _overlap(before, word)):
         return False
     if not word.breaks or word.left >= before.right - _BACKWARDS * max(min(before.height, word.height), 1):
@@ -134,6 +134,10 @@ def _gap(one: Word, other: Word) -> float:
 
 
 def _line(words: Sequence[Word], style: _Style, page: int, row: int) -> Line:
+    if len(words) == 1:  # as in most cells of a table
+        (word,) = words
+        text, left, bottom, right, top, *_ = word
+        return Line(text, left, bottom, right, top, style.size(word), *style.font(word.char), right - left, page, row)
     body = max(words, key=_width)  # no superscript
     bold, monospaced = style.font(words[0].char)
     if bold or monospaced:  # most lines are neither

@@ -160,7 +160,9 @@ def _placed(box: Box, placing: Matrix) -> Box:
     """Return where a box of a form lies on the page."""
     a, b, c, d, e, f = placing
     left, bottom, right, top = box
-    return _box((a * left + c * bottom + e, b * left + d * bottom + f), (a * right + c * top + e, b * right + d * top + f))
+    return _box(
+        (a * left + c * bottom + e, b * left + d * bottom + f), (a * right + c * top + e, b * right + d * top + f)
+    )
 
 
 def _is_straight(one: Point, other: Point) -> bool:
