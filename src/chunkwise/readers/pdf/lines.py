@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from chunkwise.readers.pdf.words import TABLE, Word
+from chunkwise.readers.pdf.words import TABLE, Word, address_of, unchecked
 
 # Words whose boxes overlap by this share of the lower one stand on one line, as a superscript does.
 _OVERLAP = 0.5
@@ -29,6 +29,13 @@ _MONOSPACED = re.compile(rb"mono|courier|consol|cmtt|typewriter|menlo", re.IGNOR
 _LEFT, _RIGHT = attrgetter("left"), attrgetter("right")
 _LETTER = re.compile(r"[^\W\d_]")
 RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
+
+
+_LONGEST_NAME = 128
+_font_size = unchecked(pdfium.FPDFText_GetFontSize, ctypes.c_double)
+_font_weight = unchecked(pdfium.FPDFText_GetFontWeight)
+_font_matrix = unchecked(pdfium.FPDFText_GetMatrix, ctypes.c_int, ctypes.c_void_p)
+_font_info = unchecked(pdfium.FPDFText_GetFontInfo, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_void_p)
 
 
 class Line(NamedTuple):
@@ -49,6 +56,14 @@ class Line(NamedTuple):
     page: int
     row: int
     cells: tuple[Line, ...] = ()
+
+    def in_row(self, row: int) -> Line:
+        """Return it with another row; `_replace` takes three times as long."""
+        return Line(*self[:10], row, self.cells)
+
+    def moved_to(self, left: float) -> Line:
+        """Return it with another left edge."""
+        return Line(self.text, left, *self[2:])
 
     @property
     def right_to_left(self) -> bool:
@@ -178,22 +193,23 @@ class _Style:
     """The fonts of a page's characters."""
 
     def __init__(self, textpage: Any) -> None:
-        self._textpage = textpage.raw
-        self._name, self._flags, self._matrix = ctypes.create_string_buffer(128), ctypes.c_int(), pdfium.FS_MATRIX()
+        self._page = address_of(textpage)
+        self._name, self._matrix = ctypes.create_string_buffer(_LONGEST_NAME), pdfium.FS_MATRIX()
+        self._name_address, self._matrix_address = ctypes.addressof(self._name), ctypes.addressof(self._matrix)
         self._fonts: dict[bytes, tuple[bool, bool]] = {}
 
     def size(self, word: Word) -> float:
         """Return the size of a word's font as it is drawn, to a tenth of a point."""
-        size = pdfium.FPDFText_GetFontSize(self._textpage, word.char)
-        if pdfium.FPDFText_GetMatrix(self._textpage, word.char, self._matrix):
+        size = _font_size(self._page, word.char)
+        if _font_matrix(self._page, word.char, self._matrix_address):
             size *= math.hypot(self._matrix.c, self._matrix.d)
         return round(size if 0 < size < math.inf else word.height, 1)
 
     def font(self, index: int) -> tuple[bool, bool]:
         """Tell whether a character's font is bold, and whether all of its letters are equally wide."""
-        pdfium.FPDFText_GetFontInfo(self._textpage, index, self._name, len(self._name), self._flags)
+        _font_info(self._page, index, self._name_address, _LONGEST_NAME, None)
         name = self._name.value
         if name not in self._fonts:
-            heavy = pdfium.FPDFText_GetFontWeight(self._textpage, index) >= _BOLD_WEIGHT
+            heavy = _font_weight(self._page, index) >= _BOLD_WEIGHT
             self._fonts[name] = (heavy or _BOLD.search(name) is not None, _MONOSPACED.search(name) is not None)
         return self._fonts[name]

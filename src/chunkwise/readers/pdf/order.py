@@ -41,7 +41,7 @@ def in_reading_order(lines: list[Line]) -> list[Line]:
     gutters = _gutters(lines)
     right_to_left = sum(line.right_to_left for line in lines) * 2 > len(lines)
     ordered = _cut(lines, gutters, right_to_left)
-    return [line._replace(row=row) for row, line in _numbered(ordered)] if gutters else lines
+    return [line.in_row(row) for row, line in _numbered(ordered)] if gutters else lines
 
 
 def _jumps(before: Line, after: Line) -> bool:

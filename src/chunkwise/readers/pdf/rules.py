@@ -87,10 +87,10 @@ def _boxes(page: Any) -> Iterator[Box]:
         left, bottom, right, top = [edge.value for edge in edges]
         box = (left, bottom, right, top) if placing is None else _placed((left, bottom, right, top), placing)
         wide, high = box[2] - box[0], box[3] - box[1]
-        n_segments = pdfium.FPDFPath_CountSegments(path)
-        if n_segments <= _RECTANGLE and min(wide, high) <= THIN:
+        if min(wide, high) <= THIN:  # a line, which may be dashed
             yield box
         elif max(wide, high) >= WIDE:  # no mark, arrow or letter
+            n_segments = pdfium.FPDFPath_CountSegments(path)
             if n_segments > _RECTANGLE:
                 yield from _lines(path, min(n_segments, _MOST_SEGMENTS), placing)
             elif n_segments > _LINE and len(list(_lines(path, _CORNER, placing))) == _CORNER - 1:

@@ -6,6 +6,7 @@ import ctypes
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -48,10 +49,24 @@ Flags = NDArray[np.bool_]
 
 # In bytes: four floats, which are the left, top, right and bottom edge.
 _RECTANGLE = ctypes.sizeof(pdfium.FS_RECTF)
-# Called twice a word: by plain addresses, a call takes little more than half as long as with its types checked.
-_loose_box = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
-    ctypes.cast(pdfium.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
-)
+
+
+def unchecked(function: Any, result: type = ctypes.c_int, *kinds: type) -> Callable[..., Any]:
+    """Return a function of PDFium that takes plain addresses, for those that are called for every word or line.
+
+    A call takes little more than half as long as one that has its types checked. `kinds` are those of its arguments
+    after the page of text and the place of a character.
+    """
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.CFUNCTYPE(result, ctypes.c_void_p, ctypes.c_int, *kinds)(address or 0)
+
+
+def address_of(textpage: Any) -> int:
+    """Return the address of a page of text, for functions that are called unchecked."""
+    return ctypes.cast(textpage.raw, ctypes.c_void_p).value or 0
+
+
+_loose_box = unchecked(pdfium.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p)
 
 
 class Word(NamedTuple):
@@ -99,25 +114,27 @@ def page_words(textpage: Any, bounds: Box) -> Words:
     at = _character_index(textpage, text)
     tokens = list(_TOKEN.finditer(text))
     turn = _turn(textpage, tokens, at)
-    firsts, lasts = [match.start() for match in tokens], [match.end() - 1 for match in tokens]
+    starts, ends = [match.start() for match in tokens], [match.end() for match in tokens]
+    firsts, lasts = starts, [end - 1 for end in ends]
     if at:
         firsts, lasts = [at(place) for place in firsts], [at(place) for place in lasts]
     boxes, turned = _boxes(textpage, firsts, lasts, turn)
     left, bottom, right, top = bounds
     outside = (boxes[2] <= left) | (boxes[0] >= right) | (boxes[3] <= bottom) | (boxes[1] >= top)
     clean = text.isascii() and not _CONTROLS.search(text)
+    new = partial(tuple.__new__, Word)  # half as slow as Word(...), for hundreds of words
     words: list[Word] = []
     place, hyphened = 0, False
-    found = zip(tokens, firsts, *boxes.tolist(), turned.tolist(), outside.tolist(), strict=True)
-    for match, first, x0, y0, x1, y1, is_turned, is_outside in found:
-        token, gap, place = match[0], text[place : match.start()], match.end()
+    found = zip(starts, ends, firsts, *boxes.tolist(), turned.tolist(), outside.tolist(), strict=True)
+    for start, end, first, x0, y0, x1, y1, is_turned, is_outside in found:
+        token, gap, place = text[start:end], text[place:start], end
         breaks = hyphened or "\n" in gap
         hyphened = not clean and token[-1] in _END_HYPHENS
         if is_outside:
             continue
         plain = clean or (token.isascii() and token.isprintable())
         if written := token if plain else _written(textpage, token, first):
-            words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", is_turned, first))
+            words.append(new((written, x0, y0, x1, y1, breaks, breaks or gap != "", is_turned, first)))
     if turn:
         words = [Word(word.text, *_turned(word[1:5], turn), *word[5:]) for word in words]
     return Words(words, _turned(bounds, turn), int(outside.sum()), turn != 0)
@@ -126,7 +143,7 @@ def page_words(textpage: Any, bounds: Box) -> Words:
 def _boxes(textpage: Any, firsts: Sequence[int], lasts: Sequence[int], turn: int) -> tuple[Floats, Flags]:
     """Return the boxes of words, `[4, n_words]`, by their first and last characters; and which of them are turned."""
     edges: Floats32 = np.zeros((2, len(firsts), 4), np.float32)
-    page = ctypes.cast(textpage.raw, ctypes.c_void_p).value
+    page = address_of(textpage)
     address, n_bytes = edges.ctypes.data, edges[0].nbytes
     for place, first, last in zip(range(address, address + n_bytes, _RECTANGLE), firsts, lasts, strict=True):
         _loose_box(page, first, place)
