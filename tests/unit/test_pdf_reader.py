@@ -269,6 +269,19 @@ def test_a_table_in_a_form_that_is_placed_larger_is_read() -> None:
     assert found(page.read(), "header", "row") == [("header", "Part | Price\n"), ("row", "Seal | 2.50\n")]
 
 
+def test_a_table_inside_a_cell_is_part_of_that_cell() -> None:
+    page = Page()
+    page.canvas.grid([60, 160, 460], [500, 600, 620])
+    page.canvas.grid([180, 240, 300], [520, 540, 560])
+    texts = [(64, 604, "Part"), (164, 604, "Sizes"), (64, 550, "Seal")]
+    for x, y, text in [*texts, (184, 544, "inner"), (244, 544, "outer"), (184, 524, "12"), (244, 524, "14")]:
+        page.canvas.drawString(x, y, text)
+    assert found(page.read(), "header", "row") == [
+        ("header", "Part | Sizes\n"),
+        ("row", "Seal | inner outer 12 14\n"),
+    ]
+
+
 def framed(page: Page) -> None:
     """Draw a frame around the page with a line between two columns of prose."""
     page.canvas.rect(50, 50, 500, 740)

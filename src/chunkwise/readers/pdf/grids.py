@@ -57,9 +57,11 @@ def _connected(across: Sequence[Rule], down: Sequence[Rule]) -> Iterator[tuple[l
     while waiting.any():
         rows: Flags = np.zeros(len(across), bool)
         rows[waiting.argmax()] = True
-        columns = touches[rows].any(axis=0)
-        while (rows != (rows := touches[:, columns].any(axis=1))).any():
+        n_rows = 0
+        while n_rows < rows.sum():
+            n_rows = int(rows.sum())
             columns = touches[rows].any(axis=0)
+            rows = touches[:, columns].any(axis=1)
         yield (
             [across[index] for index in np.flatnonzero(rows).tolist()],
             [down[index] for index in np.flatnonzero(columns).tolist()],

@@ -31,6 +31,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
 
 
+# In bytes: no font has a longer name.
 _LONGEST_NAME = 128
 _font_size = unchecked(pdfium.FPDFText_GetFontSize, ctypes.c_double)
 _font_weight = unchecked(pdfium.FPDFText_GetFontWeight)

@@ -63,11 +63,15 @@ class _Cell(NamedTuple):
 def ruled_tables(page: Any, words: Sequence[Word]) -> list[Ruled]:
     """Return the tables of a page that lines across and down make, with the words inside them.
 
-    Page frames, boxes around paragraphs and drawings are none.
+    Page frames, boxes around paragraphs and drawings are none. The words of a table inside a cell are that cell's.
     """
     across, down = page_rules(page)
-    tables = (_ruled(grid, words) for grid in grids(across, down))
-    return [table for table in tables if table is not None]
+    tables = [table for grid in grids(across, down) if (table := _ruled(grid, words)) is not None]
+    kept: list[Ruled] = []
+    for table in sorted(tables, key=lambda table: _area(table.box), reverse=True):
+        if not any(_overlap(table.box, other.box) for other in kept):
+            kept.append(table)
+    return kept
 
 
 def replaced(words: Sequence[Word], tables: Sequence[Ruled]) -> list[Word]:
@@ -82,6 +86,14 @@ def replaced(words: Sequence[Word], tables: Sequence[Ruled]) -> list[Word]:
             placed.add(place)
             kept.append(Word(TABLE, *tables[place].box, True, True, False, word.char))
     return kept
+
+
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _holds(box: Box, word: Word) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -74,7 +75,8 @@ def _merged(rules: Iterable[Rule], shortest: float) -> list[Rule]:
                 _, start, end = rule
             end = max(end, rule.end)
         merged.append(Rule(place, start, end))
-    return [rule for rule in merged if rule.end - rule.start >= shortest]
+    # A damaged file may hold numbers that are none.
+    return [rule for rule in merged if rule.end - rule.start >= shortest and math.isfinite(sum(rule))]
 
 
 def _boxes(page: Any) -> Iterator[Box]:
