@@ -184,7 +184,7 @@ class _Builder:
         if piece.kind != "item":
             return joint(before, line, edge=edge, usual=step, body=body, first=len(piece.lines) == 1)
         # An item's further lines hang, or else start under its mark.
-        how = joint(before._replace(left=line.left), line, edge=edge, usual=step, body=body, first=False)
+        how = joint(before.moved_to(line.left), line, edge=edge, usual=step, body=body, first=False)
         hanging = line.left >= piece.lines[0].left + _HANGING
         return "broken" if how == "apart" and hanging and is_near(before, line, usual=step, body=body) else how
 
