@@ -414,6 +414,35 @@ def test_a_missing_and_a_wrong_password_are_told_apart() -> None:
     assert read_pdf(Source("a.pdf", locked, password="open")).text == " ".join(PROSE)
 
 
+def test_a_password_that_is_meant_for_other_files_opens_what_needs_none() -> None:
+    free = Page(encrypt=StandardEncryption("", ownerPassword="owner", canPrint=0)).text(*PROSE).content()
+    assert read_pdf(Source("a.pdf", free, password="for others")).text == " ".join(PROSE)
+
+
+def test_what_differs_in_numbers_that_count_no_pages_is_no_running_head() -> None:
+    page = Page()
+    for number, amount in (("27611", "682.18"), ("80155", "211.40"), ("33002", "951.07"), ("11873", "120.66")):
+        page.text(f"Invoice {number}").gap(300).text("Bolts and nuts for the pump of the house").gap(280)
+        page.text(f"Amount due: {amount} EUR").turn()
+    document = page.read()
+    assert [text in document.text for text in ("Invoice 27611", "682.18", "Invoice 11873", "120.66")] == [True] * 4
+
+
+def test_a_file_that_is_nothing_but_what_repeats_is_not_emptied() -> None:
+    page = Page()
+    for number in range(5):
+        page.text(f"Room {number}", "Total 4").turn()
+    assert page.read().text.count("Room") == 5
+
+
+def test_the_titles_of_slides_stay_on_their_pages() -> None:
+    page = Page()
+    for number in ("one", "two", "three"):
+        page.text(f"Results of quarter {number}", size=28).gap(30).text("- pumps sold", "- seals sold", size=16).turn()
+    headings = [block for block in page.read().blocks if block.kind == "heading"]
+    assert [heading.label for heading in headings] == [f"Results of quarter {n}" for n in ("one", "two", "three")]
+
+
 def test_more_pages_than_the_limit_are_refused() -> None:
     with pytest.raises(ReadError, match=r"a\.pdf: 3 pages are more than the limit of 2"):
         Page().text("a").turn().text("b").turn().text("c").read(limits=Limits(pages=2))

@@ -156,8 +156,13 @@ def _down(parts: Sequence[Part], totals: Sequence[int], sizes: Sequence[int], ro
         best = max(children, key=lambda index: (totals[index], -index))
         enough = totals[best] > _DOWN_SHARE * totals[root] and sizes[best] > _INDEX_SHARE * sizes[0]
         if not enough or any(
-            _is_peer(parts[best], parts[other], totals[other], totals[root]) for other in children if other != best
+            _is_peer(parts[best], parts[other], totals[other], totals[root])
+            or (parts[best].tag == parts[other].tag == "section" and sizes[other] > 0)
+            for other in children
+            if other != best
         ):
+            break
+        if _prose_beside(parts, totals, best, root) > _PEER * totals[root]:
             break
         root = best
         if parts[root].tag not in _LEAVES:
@@ -168,6 +173,25 @@ def _down(parts: Sequence[Part], totals: Sequence[int], sizes: Sequence[int], ro
 def _is_peer(part: Part, other: Part, running: int, total: int) -> bool:
     """Tell whether another part is text beside this one: a paragraph, or a section of the same kind."""
     return running > _PEER * total and (other.tag in _LEAVES or (other.tag == part.tag and _kind(other) == _kind(part)))
+
+
+def _prose_beside(parts: Sequence[Part], totals: Sequence[int], best: int, root: int) -> int:
+    """Return how much running text beside a part is in elements like those of its own text.
+
+    DocBook writes paragraphs as `<div class="para">`, and a section's first ones beside the section inside it.
+    """
+    end = _end(parts, best)
+    own = {_form(part) for index, part in enumerate(parts[best:end], best) if totals[index] and _running(part)}
+    beside = (*range(root + 1, best), *range(end, _end(parts, root)))
+    return sum(_running(parts[index]) for index in beside if totals[index] and _form(parts[index]) in own - {None})
+
+
+def _form(part: Part) -> tuple[str, str] | None:
+    """Return the tag and the class of code, or of a division with a class; None for what any part of a page holds."""
+    if part.tag == "pre":
+        return ("pre", "")
+    kind = _kind(part)
+    return (part.tag, kind) if part.tag == "div" and kind else None
 
 
 def _kind(part: Part) -> str:
@@ -185,7 +209,12 @@ def _lists_of_links(
     found: dict[int, str] = {}
     floor = 0
     for index in inside:
-        if index < floor or not kept[index] or parts[index].tag not in _LISTS:
+        if (
+            index < floor
+            or not kept[index]
+            or parts[index].tag not in _LISTS
+            or (parts[index].tag == "div" and parts[index].node.css_first("code") is not None)
+        ):
             continue
         if linked[index] > _LINKED * (own[index] + linked[index]) and totals[index] < _LITTLE * running:
             found[index] = "links to other pages"

@@ -193,6 +193,8 @@ class _Builder:
 
         Figures, tables and footnotes between its halves are put before it, or after it if they are on the line's page.
         """
+        if self._body.is_large(line):  # a title begins, whatever the page before ended with
+            return None
         between: list[Piece] = []
         for index in range(len(self.pieces) - 1, max(-1, len(self.pieces) - _MOST_BETWEEN - 2), -1):
             piece = self.pieces[index]

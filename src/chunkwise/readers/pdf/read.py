@@ -102,6 +102,10 @@ def _read_text(page: Any, textpage: Any, number: int, read: _Pages) -> None:
 
 def _document(source: Source, file: Any, read: _Pages) -> Document:
     gone, left_out = repeated(read.edges, len(file))
+    if all(
+        (line.page, line.row) in gone for lines in read.lines for line in lines
+    ):  # labels, tickets: no text but that
+        gone, left_out = set(), []
     pages = [
         joined_rows(in_reading_order([line for line in lines if (line.page, line.row) not in gone]))
         for lines in read.lines
