@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -241,8 +243,8 @@ def test_a_heading_that_is_a_button_is_kept_and_a_button_in_a_heading_is_not() -
 
 
 def test_two_listings_in_one_block_of_code_are_parted_and_the_colours_of_one_are_not() -> None:
-    assert named(fragment("<pre><code>a = 1</code><code>b = 2</code></pre>"), "code") == [("code", "a = 1\nb = 2\n")]
-    assert named(fragment("<pre><code><b>a</b><i> = 1</i></code></pre>"), "code") == [("code", "a = 1\n")]
+    assert named(fragment("<pre><code>a = 1</code><code>b = 2</code></pre>"), "code") == [("", "a = 1\nb = 2\n")]
+    assert named(fragment("<pre><code><b>a</b><i> = 1</i></code></pre>"), "code") == [("", "a = 1\n")]
 
 
 def test_a_section_is_not_left_out_for_the_words_of_its_own_heading() -> None:
@@ -388,6 +390,7 @@ TAGS = """
     a article aside b blockquote br caption code dd div dl dt figcaption figure footer form h1 h2 header hr img li main
     math nav ol p pre q section span table tbody td tfoot th thead tr ul
 """
+_TAG = re.compile(r"</?[a-z0-9]+(?: [a-z]+=(?:'[^']*'|[^ >]*))?>")
 PIECES = st.one_of(
     st.sampled_from(TAGS.split()).map(lambda tag: f"<{tag}>"),
     st.sampled_from(TAGS.split()).map(lambda tag: f"</{tag}>"),
@@ -410,7 +413,6 @@ def test_whatever_tags_follow_each_other_blocks_nest_and_links_lie_in_the_text(h
             outer = document.blocks[block.parent].span
             assert outer.start <= block.span.start <= block.span.end <= outer.end
     assert all(word and word == word.strip() for word, _ in links(document))
-    whole = html.count("word") == html.count("word ") and "<" not in html.replace("><", "").rpartition(">")[2]
-    assert (
-        not whole or text.count("word") == html.count("word") or "<table" in html or "<caption" in html or "<a" in html
-    )
+    stray = "<" in _TAG.sub("", html)  # which begins a tag that nobody meant
+    parted = any(tag in html for tag in ("<table", "<caption", "<a"))
+    assert stray or parted or text.count("word") == html.count("word")
