@@ -12,6 +12,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ WORDS = [
     "month",
 ]
 ROUNDS = 5
+PACKAGES = ("pypdfium2", "selectolax", "lxml", "python-calamine", "pyromark", "trafilatura", "python-docx")
 
 
 class Task(NamedTuple):
@@ -55,7 +57,9 @@ def page(*, quick: bool) -> Iterator[str]:
     yield ""
     yield (
         f"Medians of {rounds} rounds in one process, each file read in turn by Chunkwise and by what opens it: the "
-        "library alone, for all the text and nothing else."
+        "library alone, for all the text and nothing else. "
+        + ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+        + "."
     )
     yield ""
     yield "| format | files | Chunkwise | alone | ratio |"

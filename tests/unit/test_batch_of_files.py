@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
 import time
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document, Limits
-from chunkwise.readers import READERS, Format
+from chunkwise.readers import READERS, Format, worker
 from chunkwise.readers.batch import read_files, read_folder
 from chunkwise.readers.read import Found, Reading, Skip, read
 
@@ -115,6 +117,19 @@ def test_processes_end_with_the_batch_also_where_it_is_left_early(folder: Path) 
     assert Path(f"/proc/{pid}").exists() or sys.platform != "linux"
     documents.close()  # type: ignore[attr-defined]  # a generator
     assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer for processes")
+def test_a_hanging_process_ends_by_itself_when_nobody_is_there_to_end_it(folder: Path) -> None:
+    write(folder, "hang")
+    format, found = READERS[".hostile"], Found(folder / "0.hostile", "0.hostile")
+    process = worker._started()
+    assert process.stdin is not None
+    task = worker._task(found, Reading(Limits(seconds=0.1)), format)
+    process.stdin.write(json.dumps(task).encode() + b"\n")
+    process.stdin.flush()  # and whoever asked is gone
+    assert process.wait(30) == -signal.SIGALRM
+    process.communicate()
 
 
 def test_fail_ends_the_batch_at_the_first_file_that_can_not_be_read_but_not_for_what_is_passed_over(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reportlab.lib.colors import black, grey, lightgrey, red
 from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 
-from chunkwise.core import errors
-from chunkwise.core.errors import MissingExtraError, ReadError
+from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document, Limits, Source
 from chunkwise.readers import READERS
 from chunkwise.readers.pdf import read_pdf
@@ -60,6 +64,24 @@ class Page:
     def read(self, password: str = "", limits: Limits | None = None) -> Document:
         """Read the file."""
         return read_pdf(Source("a.pdf", self.content(), password=password, limits=limits or Limits()))
+
+
+GRID = ("GRID", (0, 0), (-1, -1), 0.5, black)
+PARTS = [["Part", "Price", "Stock"], ["Seal ring", "2.50", "14"], ["Valve", "11.00", "3"]]
+
+
+def platypus(
+    rows: list[list[Any]], *style: tuple[object, ...], widths: list[float] | None = None, repeat: int = 0
+) -> Table:
+    """Return a table for a page."""
+    return Table(rows, style=style, colWidths=widths, repeatRows=repeat)
+
+
+def flowing(table: Table) -> Document:
+    """Return what is read of pages with prose and a table."""
+    buffer = BytesIO()
+    SimpleDocTemplate(buffer).build([Paragraph(" ".join(PROSE)), Spacer(1, 20), table])
+    return read_pdf(Source("a.pdf", buffer.getvalue()))
 
 
 def found(document: Document, *kinds: str) -> list[tuple[str, str]]:
@@ -175,36 +197,140 @@ def test_a_table_with_rules_takes_its_cells_whole() -> None:
     ]
 
 
-def test_without_the_extra_a_grid_is_told_and_its_text_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(module: str, *, extra: str) -> None:
-        raise MissingExtraError(f"{module} {extra}")
-
-    monkeypatch.setattr("chunkwise.readers.pdf.ruled.require", missing)
-    page = Page().text("Open left", "Close right")
-    page.canvas.grid([70, 100, 200], [670, 690, 710])
-    document = page.read()
-    assert document.meta["warnings"] == ["page 1: tables with ruled lines, which the extra pdf-tables would read"]
-    assert "Open left" in document.text
-    assert errors.require("json", extra="x")
-
-
-def test_a_grid_in_a_damaged_file_is_told_and_its_text_kept() -> None:
-    page = Page().text("Open left", "Close right")
-    page.canvas.grid([70, 100, 200], [670, 690, 710])
-    content = page.content().replace(b"/MediaBox [ 0 0 ", b"/MediaBox [ 0 /A ")
-    document = read_pdf(Source("a.pdf", content))
-    assert "can't be read" in str(document.meta["warnings"])
-    assert "Open left" in document.text
+def test_cells_that_span_rows_stand_in_each_and_those_across_columns_once() -> None:
+    rows = [
+        ["Parts", "", "Stores", ""],
+        ["Name", "Price", "North", "South"],
+        ["Seal", "2.50", "14", "3"],
+        ["", "2.60", "15", "4"],
+        ["Valve", "11.00", "9", "8"],
+    ]
+    document = flowing(
+        platypus(rows, GRID, ("SPAN", (0, 0), (1, 0)), ("SPAN", (2, 0), (3, 0)), ("SPAN", (0, 2), (0, 3)))
+    )
+    assert found(document, "header", "row") == [
+        ("header", "Parts |  | Stores |\nName | Price | North | South\n"),
+        ("row", "Seal | 2.50 | 14 | 3\n"),
+        ("row", "Seal | 2.60 | 15 | 4\n"),
+        ("row", "Valve | 11.00 | 9 | 8\n"),
+    ]
 
 
-def test_after_many_pages_with_grids_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chunkwise.readers.pdf.ruled._MOST_PAGES", 1)
+@pytest.mark.parametrize(
+    "style",
+    [
+        [("BOX", (0, 0), (-1, -1), 1, red), ("INNERGRID", (0, 0), (-1, -1), 0.25, grey)],
+        [("INNERGRID", (0, 0), (-1, -1), 0.25, grey)],  # its outer sides are where the lines end
+        [("LINEBELOW", (0, 0), (-1, -1), 1, black)],
+        [("ROWBACKGROUNDS", (0, 0), (-1, -1), [lightgrey, grey]), ("LINEBEFORE", (0, 0), (-1, -1), 1, black)],
+        [("BACKGROUND", (x, y), (x, y), (lightgrey, grey)[(x + y) % 2]) for x in range(3) for y in range(3)],
+    ],
+)
+def test_lines_boxes_and_backgrounds_part_cells(style: list[tuple[object, ...]]) -> None:
+    document = flowing(platypus(PARTS, *style))
+    assert found(document, "header", "row") == [
+        ("header", "Part | Price | Stock\n"),
+        ("row", "Seal ring | 2.50 | 14\n"),
+        ("row", "Valve | 11.00 | 3\n"),
+    ]
+
+
+def test_rows_without_a_line_between_them_stay_rows_and_wrapped_cells_whole() -> None:
+    body = [["Part", "Price"], ["Seal\nValve\nPump", "2.50\n11.00\n30.00"]]
+    style = getSampleStyleSheet()["BodyText"]
+    texts = ["Open the main valve at the side", "Turn it to the left until it stops"]
+    wrapped = [["Step", "How"], [Paragraph(text, style) for text in texts], ["Close", "right"]]
+    assert found(flowing(platypus(body, GRID)), "row") == [
+        ("row", "Seal | 2.50\n"),
+        ("row", "Valve | 11.00\n"),
+        ("row", "Pump | 30.00\n"),
+    ]
+    document = flowing(platypus(wrapped, GRID, widths=[100, 100]))
+    assert found(document, "row") == [("row", " | ".join(texts) + "\n"), ("row", "Close | right\n")]
+
+
+def test_a_table_over_two_pages_has_its_header_on_each() -> None:
+    rows = [["No", "Name"], *([str(number), f"Seal {number}"] for number in range(60))]
+    document = flowing(platypus(rows, GRID, repeat=1))
+    assert found(document, "header") == [("header", "No | Name\n")] * 2
+    assert len(found(document, "row")) == 60
+
+
+def test_a_table_in_a_form_that_is_placed_larger_is_read() -> None:
     page = Page()
-    for _ in range(2):
-        page.text("Open left", "Close right")
-        page.canvas.grid([70, 100, 200], [670, 690, 710])
-        page.turn()
-    assert "page 2: tables with ruled lines that can't be read" in str(page.read().meta["warnings"])
+    page.canvas.beginForm("inset")
+    page.canvas.grid([0, 100, 200], [0, 20, 40])
+    for x, y, text in ((4, 24, "Part"), (104, 24, "Price"), (4, 4, "Seal"), (104, 4, "2.50")):
+        page.canvas.drawString(x, y, text)
+    page.canvas.endForm()
+    page.canvas.translate(100, 300)
+    page.canvas.scale(1.5, 1.5)
+    page.canvas.doForm("inset")
+    assert found(page.read(), "header", "row") == [("header", "Part | Price\n"), ("row", "Seal | 2.50\n")]
+
+
+def test_a_table_inside_a_cell_is_part_of_that_cell() -> None:
+    page = Page()
+    page.canvas.grid([60, 160, 460], [500, 600, 620])
+    page.canvas.grid([180, 240, 300], [520, 540, 560])
+    texts = [(64, 604, "Part"), (164, 604, "Sizes"), (64, 550, "Seal")]
+    for x, y, text in [*texts, (184, 544, "inner"), (244, 544, "outer"), (184, 524, "12"), (244, 524, "14")]:
+        page.canvas.drawString(x, y, text)
+    assert found(page.read(), "header", "row") == [
+        ("header", "Part | Sizes\n"),
+        ("row", "Seal | inner outer 12 14\n"),
+    ]
+
+
+def framed(page: Page) -> None:
+    """Draw a frame around the page with a line between two columns of prose."""
+    page.canvas.rect(50, 50, 500, 740)
+    page.canvas.line(50, 740, 550, 740)
+    page.canvas.line(300, 50, 300, 740)
+    page.canvas.drawString(60, 760, "Pumps")
+    for x in (60, 310):
+        page.y = 720
+        page.text(*[line[:40] for line in PROSE * 10], x=x)
+
+
+def boxed(page: Page) -> None:
+    """Draw a box with a mark in front of a paragraph."""
+    page.canvas.grid([60, 80, 500], [640, 720])
+    page.canvas.drawString(66, 690, "!")
+    page.text(*PROSE, x=90)
+
+
+def charted(page: Page) -> None:
+    """Draw bars on lines across and down, with words beside them."""
+    page.canvas.grid(list(range(100, 501, 80)), list(range(200, 451, 50)))
+    for number in range(6):
+        page.canvas.drawString(70, 200 + 50 * number, str(number))
+        page.canvas.drawString(90 + 80 * number, 185, str(2000 + number))
+    page.canvas.rect(120, 200, 30, 140, fill=1)
+    page.canvas.drawString(260, 320, "sold")
+
+
+def asked(page: Page) -> None:
+    """Draw a form that nobody has filled in."""
+    page.canvas.grid([70, 150, 250, 330, 430], [600, 620, 640, 660, 680])
+    page.canvas.drawString(74, 664, "Name")
+    page.canvas.drawString(254, 664, "Town")
+
+
+def sketched(page: Page) -> None:
+    """Draw boxes aslant that lines join, with words that run over these."""
+    for x in range(100, 400, 60):
+        page.canvas.line(x, 500, x, 700)
+        page.canvas.line(x, 500, x + 100, 700)
+        page.canvas.line(80, x + 340, 420, x + 340)
+        page.canvas.drawString(x - 25, x + 350, "outer tree calls inner tree")
+
+
+@pytest.mark.parametrize("draw", [framed, boxed, charted, asked, sketched])
+def test_lines_that_are_none_of_a_table_make_none(draw: Callable[[Page], None]) -> None:
+    page = Page()
+    draw(page)
+    assert not found(page.read(), "table")
 
 
 def test_code_keeps_its_lines_and_indents() -> None:
@@ -286,6 +412,35 @@ def test_a_missing_and_a_wrong_password_are_told_apart() -> None:
     with pytest.raises(ReadError, match=r"a\.pdf: the password is wrong"):
         read_pdf(Source("a.pdf", locked, password="shut"))
     assert read_pdf(Source("a.pdf", locked, password="open")).text == " ".join(PROSE)
+
+
+def test_a_password_that_is_meant_for_other_files_opens_what_needs_none() -> None:
+    free = Page(encrypt=StandardEncryption("", ownerPassword="owner", canPrint=0)).text(*PROSE).content()
+    assert read_pdf(Source("a.pdf", free, password="for others")).text == " ".join(PROSE)
+
+
+def test_what_differs_in_numbers_that_count_no_pages_is_no_running_head() -> None:
+    page = Page()
+    for number, amount in (("27611", "682.18"), ("80155", "211.40"), ("33002", "951.07"), ("11873", "120.66")):
+        page.text(f"Invoice {number}").gap(300).text("Bolts and nuts for the pump of the house").gap(280)
+        page.text(f"Amount due: {amount} EUR").turn()
+    document = page.read()
+    assert [text in document.text for text in ("Invoice 27611", "682.18", "Invoice 11873", "120.66")] == [True] * 4
+
+
+def test_a_file_that_is_nothing_but_what_repeats_is_not_emptied() -> None:
+    page = Page()
+    for number in range(5):
+        page.text(f"Room {number}", "Total 4").turn()
+    assert page.read().text.count("Room") == 5
+
+
+def test_the_titles_of_slides_stay_on_their_pages() -> None:
+    page = Page()
+    for number in ("one", "two", "three"):
+        page.text(f"Results of quarter {number}", size=28).gap(30).text("- pumps sold", "- seals sold", size=16).turn()
+    headings = [block for block in page.read().blocks if block.kind == "heading"]
+    assert [heading.label for heading in headings] == [f"Results of quarter {n}" for n in ("one", "two", "three")]
 
 
 def test_more_pages_than_the_limit_are_refused() -> None:

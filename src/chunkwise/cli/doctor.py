@@ -16,7 +16,6 @@ _READERS = (
     ("PDF", ("pypdfium2",), ""),
     ("HTML", ("selectolax",), "web"),
     ("Word, PowerPoint, spreadsheets", ("lxml", "python_calamine"), "office"),
-    ("ruled tables in PDF", ("pdfplumber",), "pdf-tables"),
 )
 
 

@@ -28,6 +28,9 @@ def verbatim(node: Node, left_out: Container[int]) -> str:
             pieces.append(inner.text_content or "")
         elif inner.tag == "br":
             pieces.append("\n")
+        elif inner.tag == "code" and pieces and inner.parent is not None and inner.parent.mem_id == node.mem_id:
+            whole = inner.prev is not None and inner.prev.tag == "code"  # two versions of one listing, side by side
+            pieces.append("\n" if whole and not pieces[-1].endswith("\n") else "")
         return inner.tag not in SILENT and inner.mem_id not in left_out
 
     visit(node, enter, _ended)

@@ -78,11 +78,12 @@ def choose(tree: Tree, text: str) -> Choice:
     dropped = _no_content(parts, running)
     totals = _sums(parts, [0 if index in dropped else value for index, value in enumerate(running)])
     sizes = _sums(parts, [0 if i in dropped else part.own + part.linked for i, part in enumerate(parts)])
-    root = _down(parts, totals, sizes, _marked(tree, parts, totals))
-    end = _end(parts, root)
+    ends = _ends(parts)
+    root = _down(parts, ends, totals, sizes, _marked(tree, parts, totals))
+    end = ends[root]
     tops = {index: reason for index, reason in dropped.items() if parts[index].parent not in dropped}
     if totals[0]:
-        tops |= _lists_of_links(parts, totals, dropped, range(root + 1, end))
+        tops |= _lists_of_links(parts, ends, totals, dropped, range(root + 1, end))
     elif 0 in tops or not _is_text_left(parts, dropped):
         tops = {}
     out |= {parts[index].node.mem_id: reason for index, reason in tops.items() if root < index < end}
@@ -107,9 +108,12 @@ def _sums(parts: Sequence[Part], values: Iterable[int]) -> list[int]:
     return totals
 
 
-def _end(parts: Sequence[Part], root: int) -> int:
-    """Return the index after the last part that is in `root`."""
-    return next((index for index in range(root + 1, len(parts)) if parts[index].parent < root), len(parts))
+def _ends(parts: Sequence[Part]) -> list[int]:
+    """Return, for each part, the index after the last part that is in it."""
+    ends = list(range(1, len(parts) + 1))
+    for index in range(len(parts) - 1, 0, -1):
+        ends[parts[index].parent] = max(ends[parts[index].parent], ends[index])
+    return ends
 
 
 def _no_content(parts: Sequence[Part], running: Sequence[int]) -> dict[int, str]:
@@ -146,18 +150,24 @@ def _marked(tree: Tree, parts: Sequence[Part], totals: Sequence[int]) -> int:
     return 0
 
 
-def _down(parts: Sequence[Part], totals: Sequence[int], sizes: Sequence[int], root: int) -> int:
+def _down(parts: Sequence[Part], ends: Sequence[int], totals: Sequence[int], sizes: Sequence[int], root: int) -> int:
     """Return the innermost part in `root` that holds most of its running text, but is none of several like it."""
     below: dict[int, list[int]] = {}
-    for index in range(root + 1, _end(parts, root)):
+    for index in range(root + 1, ends[root]):
         below.setdefault(parts[index].parent, []).append(index)
     chosen = root
     while children := below.get(root):
         best = max(children, key=lambda index: (totals[index], -index))
         enough = totals[best] > _DOWN_SHARE * totals[root] and sizes[best] > _INDEX_SHARE * sizes[0]
         if not enough or any(
-            _is_peer(parts[best], parts[other], totals[other], totals[root]) for other in children if other != best
+            _is_peer(parts[best], parts[other], totals[other], totals[root])
+            or (parts[best].tag == parts[other].tag == "section" and sizes[other] > 0)
+            for other in children
+            if other != best
         ):
+            break
+        much = _PEER * totals[root]
+        if totals[root] - totals[best] > much and _prose_beside(parts, ends, totals, best, root) > much:
             break
         root = best
         if parts[root].tag not in _LEAVES:
@@ -170,12 +180,31 @@ def _is_peer(part: Part, other: Part, running: int, total: int) -> bool:
     return running > _PEER * total and (other.tag in _LEAVES or (other.tag == part.tag and _kind(other) == _kind(part)))
 
 
+def _prose_beside(parts: Sequence[Part], ends: Sequence[int], totals: Sequence[int], best: int, root: int) -> int:
+    """Return how much running text beside a part is in elements like those of its own text.
+
+    DocBook writes paragraphs as `<div class="para">`, and a section's first ones beside the section inside it.
+    """
+    end = ends[best]
+    own = {_form(part) for index, part in enumerate(parts[best:end], best) if totals[index] and _running(part)}
+    beside = (*range(root + 1, best), *range(end, ends[root]))
+    return sum(_running(parts[index]) for index in beside if totals[index] and _form(parts[index]) in own - {None})
+
+
+def _form(part: Part) -> tuple[str, str] | None:
+    """Return the tag and the class of code, or of a division with a class; None for what any part of a page holds."""
+    if part.tag == "pre":
+        return ("pre", "")
+    kind = _kind(part)
+    return (part.tag, kind) if part.tag == "div" and kind else None
+
+
 def _kind(part: Part) -> str:
     return " ".join((part.node.attributes.get("class") or "").split()[:1])
 
 
 def _lists_of_links(
-    parts: Sequence[Part], totals: Sequence[int], dropped: Mapping[int, str], inside: range
+    parts: Sequence[Part], ends: Sequence[int], totals: Sequence[int], dropped: Mapping[int, str], inside: range
 ) -> dict[int, str]:
     """Return the parts that are little else than links; none where the page itself is a list of them."""
     kept = [index not in dropped for index in range(len(parts))]
@@ -188,8 +217,10 @@ def _lists_of_links(
         if index < floor or not kept[index] or parts[index].tag not in _LISTS:
             continue
         if linked[index] > _LINKED * (own[index] + linked[index]) and totals[index] < _LITTLE * running:
+            if parts[index].tag == "div" and parts[index].node.css_first("code") is not None:
+                continue  # an index of names
             found[index] = "links to other pages"
-            floor = _end(parts, index)
+            floor = ends[index]
     return found if sum(linked[index] for index in found) < running else {}
 
 

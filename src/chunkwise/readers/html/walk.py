@@ -42,6 +42,7 @@ class Walk:
         self._url = ""
         self._inked = False  # whether the line holds more than what stands for images
         self._heading: Node | None = None
+        self._on_button = False  # whether all that the heading says is written on a button that opens its text
         self._around: list[BlockKind] = []  # the blocks that are open, but for those too deep to be written
         self._n_flat = 0  # how many are too deep
         self._lists: list[Listing] = []
@@ -64,7 +65,7 @@ class Walk:
             return False
         if self._heading is not None and tag not in _INLINE:
             self._inline.add(" " if tag in BLOCKS else "")
-            return tag not in SILENT
+            return tag not in SILENT or (tag == "button" and self._on_button)
         if tag in BLOCKS:
             self._end_line()
         begin = _BEGIN.get(tag)
@@ -151,6 +152,8 @@ class Walk:
 
     def _begin_heading(self, node: Node) -> bool:
         self._heading = node
+        buttons = node.css("button")
+        self._on_button = bool(buttons) and not _ink(node) - sum(_ink(button) for button in buttons)
         return True
 
     def _end_heading(self, level: int) -> None:
@@ -338,6 +341,11 @@ class Walk:
         elif formula:
             self._write_inline(f"${formula}$")
         return False
+
+
+def _ink(node: Node) -> int:
+    """Return how many characters that are no blanks stand in an element."""
+    return len("".join(node.text().split()))
 
 
 _INLINE = frozenset(["a", "br", "img", "math", "q", "script"])

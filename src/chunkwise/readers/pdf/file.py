@@ -29,7 +29,7 @@ def opened(source: Source) -> Any:
     Raises: ReadError for a damaged file, a missing or wrong password, and too many pages.
     """
     try:
-        file = pypdfium2.PdfDocument(source.content, password=source.password or None)
+        file = _loaded(source.content, source.password)
     except pypdfium2.PdfiumError as err:
         raise ReadError(_refusal(source, err)) from err
     n_pages = len(file)
@@ -41,6 +41,16 @@ def opened(source: Source) -> Any:
             f"{source.id}: {n_pages} pages are more than the limit of {source.limits.pages}; split the file"
         )
     raise ReadError(f"{source.id}: damaged: no page of it can be found; save it anew with the program that made it")
+
+
+def _loaded(content: bytes, password: str) -> Any:
+    """Open a PDF, also without the password: that of a batch is meant for others of its files."""
+    try:
+        return pypdfium2.PdfDocument(content, password=password or None)
+    except pypdfium2.PdfiumError as err:
+        if not password or err.err_code != pdfium.FPDF_ERR_PASSWORD:
+            raise
+    return pypdfium2.PdfDocument(content)
 
 
 def metadata(file: Any) -> dict[str, object]:

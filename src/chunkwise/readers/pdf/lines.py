@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from chunkwise.readers.pdf.words import TABLE, Word
+from chunkwise.readers.pdf.words import TABLE, Word, address_of, unchecked
 
 # Words whose boxes overlap by this share of the lower one stand on one line, as a superscript does.
 _OVERLAP = 0.5
@@ -29,6 +29,14 @@ _MONOSPACED = re.compile(rb"mono|courier|consol|cmtt|typewriter|menlo", re.IGNOR
 _LEFT, _RIGHT = attrgetter("left"), attrgetter("right")
 _LETTER = re.compile(r"[^\W\d_]")
 RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
+
+
+# In bytes: no font has a longer name.
+_LONGEST_NAME = 128
+_font_size = unchecked(pdfium.FPDFText_GetFontSize, ctypes.c_double)
+_font_weight = unchecked(pdfium.FPDFText_GetFontWeight)
+_font_matrix = unchecked(pdfium.FPDFText_GetMatrix, ctypes.c_int, ctypes.c_void_p)
+_font_info = unchecked(pdfium.FPDFText_GetFontInfo, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_void_p)
 
 
 class Line(NamedTuple):
@@ -50,6 +58,14 @@ class Line(NamedTuple):
     row: int
     cells: tuple[Line, ...] = ()
 
+    def in_row(self, row: int) -> Line:
+        """Return it with another row; `_replace` takes three times as long."""
+        return Line(*self[:10], row, self.cells)
+
+    def moved_to(self, left: float) -> Line:
+        """Return it with another left edge."""
+        return Line(self.text, left, *self[2:])
+
     @property
     def right_to_left(self) -> bool:
         """Whether its first letter is one of a script that runs so."""
@@ -62,12 +78,14 @@ def page_lines(textpage: Any, words: Sequence[Word], page: int) -> list[Line]:
     style = _Style(textpage)
     lines: list[Line] = []
     start, row = 0, 0
-    for index in range(1, len(words) + 1):
-        same_row = index < len(words) and _same_row(words[start], words[index - 1], words[index])
-        if same_row and not _parts_columns(words[index - 1], words[index]):
-            continue
-        lines.append(_line(words[start:index], style, page, row))
-        start, row = index, row if same_row else row + 1
+    for index, (before, word) in enumerate(pairwise(words), 1):
+        plain = not (word.breaks or word.turned or before.turned) and word.bottom == before.bottom  # most words
+        same_row = (plain and before.text != TABLE) or _same_row(words[start], before, word)
+        if not same_row or _parts_columns(before, word):
+            lines.append(_line(words[start:index], style, page, row))
+            start, row = index, row if same_row else row + 1
+    if words:
+        lines.append(_line(words[start:], style, page, row))
     return lines
 
 
@@ -108,10 +126,8 @@ def _same_row(first: Word, before: Word, word: Word) -> bool:
     """Tell whether a word stands on the line of the word before it."""
     if before.turned or word.turned:
         return before.turned and word.turned
-    if TABLE in (before.text, word.text):
+    if before.text == TABLE or word.text == TABLE:
         return False
-    if not word.breaks and word.bottom == before.bottom:
-        return True
     if not (_overlap(first, word) or _overlap(before, word)):
         return False
     if not word.breaks or word.left >= before.right - _BACKWARDS * max(min(before.height, word.height), 1):
@@ -134,6 +150,10 @@ def _gap(one: Word, other: Word) -> float:
 
 
 def _line(words: Sequence[Word], style: _Style, page: int, row: int) -> Line:
+    if len(words) == 1:  # as in most cells of a table
+        (word,) = words
+        text, left, bottom, right, top, *_ = word
+        return Line(text, left, bottom, right, top, style.size(word), *style.font(word.char), right - left, page, row)
     body = max(words, key=_width)  # no superscript
     bold, monospaced = style.font(words[0].char)
     if bold or monospaced:  # most lines are neither
@@ -174,22 +194,23 @@ class _Style:
     """The fonts of a page's characters."""
 
     def __init__(self, textpage: Any) -> None:
-        self._textpage = textpage.raw
-        self._name, self._flags, self._matrix = ctypes.create_string_buffer(128), ctypes.c_int(), pdfium.FS_MATRIX()
+        self._page = address_of(textpage)
+        self._name, self._matrix = ctypes.create_string_buffer(_LONGEST_NAME), pdfium.FS_MATRIX()
+        self._name_address, self._matrix_address = ctypes.addressof(self._name), ctypes.addressof(self._matrix)
         self._fonts: dict[bytes, tuple[bool, bool]] = {}
 
     def size(self, word: Word) -> float:
         """Return the size of a word's font as it is drawn, to a tenth of a point."""
-        size = pdfium.FPDFText_GetFontSize(self._textpage, word.char)
-        if pdfium.FPDFText_GetMatrix(self._textpage, word.char, self._matrix):
+        size = _font_size(self._page, word.char)
+        if _font_matrix(self._page, word.char, self._matrix_address):
             size *= math.hypot(self._matrix.c, self._matrix.d)
         return round(size if 0 < size < math.inf else word.height, 1)
 
     def font(self, index: int) -> tuple[bool, bool]:
         """Tell whether a character's font is bold, and whether all of its letters are equally wide."""
-        pdfium.FPDFText_GetFontInfo(self._textpage, index, self._name, len(self._name), self._flags)
+        _font_info(self._page, index, self._name_address, _LONGEST_NAME, None)
         name = self._name.value
         if name not in self._fonts:
-            heavy = pdfium.FPDFText_GetFontWeight(self._textpage, index) >= _BOLD_WEIGHT
+            heavy = _font_weight(self._page, index) >= _BOLD_WEIGHT
             self._fonts[name] = (heavy or _BOLD.search(name) is not None, _MONOSPACED.search(name) is not None)
         return self._fonts[name]

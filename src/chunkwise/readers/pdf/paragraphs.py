@@ -124,15 +124,13 @@ def column_numbers(lines: Sequence[Line]) -> list[int]:
 def usual_steps(lines: Sequence[Line], body: Body) -> list[float]:
     """Return for each line of a page how far lines of its size are apart: as usual, or as around it if that is more."""
     steps = [_step(one, other) for one, other in pairwise(lines)]
+    sizes = [line.size for line in lines]
     found: list[float] = []
     for index, line in enumerate(lines):
         usual = body.leading.get(line.size, _APART * line.size)
         first = max(0, index - _NEAR)
-        here = [
-            step
-            for place, step in enumerate(steps[first : index + _NEAR], first)
-            if step and lines[place].size == line.size
-        ]
+        near = slice(first, index + _NEAR)
+        here = [step for step, size in zip(steps[near], sizes[near], strict=False) if step and size == line.size]
         found.append(max(usual, min(here)) if len(here) > 1 else usual)
     return found
 

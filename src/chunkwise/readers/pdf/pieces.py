@@ -184,7 +184,7 @@ class _Builder:
         if piece.kind != "item":
             return joint(before, line, edge=edge, usual=step, body=body, first=len(piece.lines) == 1)
         # An item's further lines hang, or else start under its mark.
-        how = joint(before._replace(left=line.left), line, edge=edge, usual=step, body=body, first=False)
+        how = joint(before.moved_to(line.left), line, edge=edge, usual=step, body=body, first=False)
         hanging = line.left >= piece.lines[0].left + _HANGING
         return "broken" if how == "apart" and hanging and is_near(before, line, usual=step, body=body) else how
 
@@ -193,6 +193,8 @@ class _Builder:
 
         Figures, tables and footnotes between its halves are put before it, or after it if they are on the line's page.
         """
+        if self._body.is_large(line):  # a title begins, whatever the page before ended with
+            return None
         between: list[Piece] = []
         for index in range(len(self.pieces) - 1, max(-1, len(self.pieces) - _MOST_BETWEEN - 2), -1):
             piece = self.pieces[index]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pypdfium2
 
-from chunkwise.core.errors import MissingExtraError, ReadError
+from chunkwise.core.errors import ReadError
 from chunkwise.core.types import Document, Source
 from chunkwise.readers.pdf.aligned import Table
 from chunkwise.readers.pdf.file import labels, metadata, opened, outline
@@ -19,8 +19,7 @@ from chunkwise.readers.pdf.order import in_reading_order
 from chunkwise.readers.pdf.paragraphs import body_of
 from chunkwise.readers.pdf.pieces import pieces
 from chunkwise.readers.pdf.repeated import Edge, edges, repeated
-from chunkwise.readers.pdf.ruled import RuledTables, replaced
-from chunkwise.readers.pdf.rules import has_grid
+from chunkwise.readers.pdf.ruled import replaced, ruled_tables
 from chunkwise.readers.pdf.words import page_words
 from chunkwise.readers.pdf.write import write
 
@@ -39,11 +38,10 @@ def read_pdf(source: Source) -> Document:
     Raises: ReadError for a damaged file, a missing or wrong password, too many pages, and for scans without text.
     """
     file = opened(source)
-    ruled = RuledTables(source.content, source.password)
     try:
         read = _Pages()
         for number in range(len(file)):
-            _read_page(file, number, ruled, read)
+            _read_page(file, number, read)
         if not any(read.lines) and read.textless:
             raise ReadError(
                 f"{source.id}: no text layer in its {len(file)} page{'s' * (len(file) != 1)} (a scan?). "
@@ -66,17 +64,15 @@ class _Pages:
     textless: list[int] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
-    unruled: list[int] = field(default_factory=list)
-    torn: list[int] = field(default_factory=list)
 
 
-def _read_page(file: Any, number: int, ruled: RuledTables, read: _Pages) -> None:
+def _read_page(file: Any, number: int, read: _Pages) -> None:
     """Add the lines of a page; one that PDFium can't load is noted as damaged."""
     page = textpage = None
     try:
         page = file[number]
         textpage = page.get_textpage()
-        _read_text(page, textpage, number, ruled, read)
+        _read_text(page, textpage, number, read)
     except pypdfium2.PdfiumError:  # of this page alone; the others may be sound
         read.damaged.append(number)
         read.lines.append([])
@@ -86,21 +82,13 @@ def _read_page(file: Any, number: int, ruled: RuledTables, read: _Pages) -> None
                 part.close()
 
 
-def _read_text(page: Any, textpage: Any, number: int, ruled: RuledTables, read: _Pages) -> None:
+def _read_text(page: Any, textpage: Any, number: int, read: _Pages) -> None:
     found = page_words(textpage, page.get_bbox())
     words = found.words
     read.n_outside += found.n_outside
     if not words:
         (read.textless if any(page.get_objects(max_depth=1)) else read.blank).append(number)
-    if not found.turned and words and has_grid(page):
-        try:
-            tables = ruled.on_page(number, words)
-        except MissingExtraError:
-            tables = []
-            read.unruled.append(number)
-        except ReadError:  # damaged, where PDFium is more lenient, or too many: the text is there
-            tables = []
-            read.torn.append(number)
+    if words and not found.turned and (tables := ruled_tables(page, words)):
         words = replaced(words, tables)
         read.tables |= {(number, table.box[3], table.box[1]): table.table for table in tables}
     lines = page_lines(textpage, words, number)
@@ -114,6 +102,10 @@ def _read_text(page: Any, textpage: Any, number: int, ruled: RuledTables, read: 
 
 def _document(source: Source, file: Any, read: _Pages) -> Document:
     gone, left_out = repeated(read.edges, len(file))
+    if all(
+        (line.page, line.row) in gone for lines in read.lines for line in lines
+    ):  # labels, tickets: no text but that
+        gone, left_out = set(), []
     pages = [
         joined_rows(in_reading_order([line for line in lines if (line.page, line.row) not in gone]))
         for lines in read.lines
@@ -148,11 +140,6 @@ def _warnings(read: _Pages) -> list[str]:
         (read.blank, "no extractable text"),
         (read.damaged, "damaged, and left out"),
         (read.unknown, "fonts that do not tell what their characters are: the text can't be read"),
-        (read.unruled, "tables with ruled lines, which the extra pdf-tables would read"),
-        (
-            read.torn,
-            "tables with ruled lines that can't be read, or are too many: their text is there, not their cells",
-        ),
     )
     return [f"{_named(numbers)}: {words}" for numbers, words in told if numbers]
 

@@ -87,7 +87,7 @@ def repeated(rows: Sequence[Edge], n_pages: int) -> tuple[set[tuple[int, int]], 
     for (pattern, top), group in groups.items():
         if any(char.isalpha() for char in pattern) and not _is_page_number(pattern):
             level = _level(group, n_pages)
-            if _is_frequent({edge.page for edge in level}, n_pages):
+            if _is_frequent({edge.page for edge in level}, n_pages) and not _is_data(level):
                 heads |= dict.fromkeys(level, "running head" if top else "running foot")
     heads |= _alike(rows, heads)
     gone = _outermost(rows, heads)
@@ -119,6 +119,22 @@ def _is_frequent(pages: set[int], n_pages: int) -> bool:
     if not pages or len(pages) < min(_FEWEST, max(n_pages, 2)):
         return False
     return len(pages) >= _SHARE * (max(pages) - min(pages) + 1)
+
+
+def _is_data(group: Sequence[Edge]) -> bool:
+    """Tell whether rows differ in numbers that count no pages, as the totals of many invoices in one file do."""
+    if 2 * len({edge.text for edge in group}) <= len(group):  # as "Chapter 1" does on all of its pages
+        return False
+    numbers = [[_number(match) for match in _NUMBER.findall(edge.text)] for edge in group]
+    return not any(
+        2 * Counter(values[place] - edge.page for edge, values in zip(group, numbers, strict=True)).most_common(1)[0][1]
+        > len(group)
+        for place in range(len(numbers[0]))
+    )
+
+
+def _number(text: str) -> int:
+    return int(text[-9:]) if text.isdecimal() else _value(text) or 0
 
 
 def _page_numbers(rows: Sequence[Edge]) -> list[Edge]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import ctypes
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numpy as np
 import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
 
+# What takes two units of UTF-16.
+_BEYOND = re.compile(r"[\U00010000-\U0010ffff]")
 # U+FFFE and U+0002 stand for a hyphen at a line's end; PDFium leaves out the break after it.
 _TOKEN = re.compile(r"[^\s\u0002\ufffe]+[\u0002\ufffe]?|[\u0002\ufffe]")
 _END_HYPHENS = ("\u0002", "\ufffe")
@@ -38,6 +43,30 @@ _SHIFT = 0.8
 _SAMPLE = 50
 
 Box = tuple[float, float, float, float]
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+
+# In bytes: four floats, which are the left, top, right and bottom edge.
+_RECTANGLE = ctypes.sizeof(pdfium.FS_RECTF)
+
+
+def unchecked(function: Any, result: type = ctypes.c_int, *kinds: type) -> Callable[..., Any]:
+    """Return a function of PDFium that takes plain addresses, for those that are called for every word or line.
+
+    A call takes little more than half as long as one that has its types checked. `kinds` are those of its arguments
+    after the page of text and the place of a character.
+    """
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.CFUNCTYPE(result, ctypes.c_void_p, ctypes.c_int, *kinds)(address or 0)
+
+
+def address_of(textpage: Any) -> int:
+    """Return the address of a page of text, for functions that are called unchecked."""
+    return ctypes.cast(textpage.raw, ctypes.c_void_p).value or 0
+
+
+_loose_box = unchecked(pdfium.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p)
 
 
 class Word(NamedTuple):
@@ -83,43 +112,53 @@ def page_words(textpage: Any, bounds: Box) -> Words:
     """
     text = textpage.get_text_range()
     at = _character_index(textpage, text)
-    turn = _turn(textpage, text, at)
-    clean = text.isascii() and not _CONTROLS.search(text)
+    tokens = list(_TOKEN.finditer(text))
+    turn = _turn(textpage, tokens, at)
+    starts, ends = [match.start() for match in tokens], [match.end() for match in tokens]
+    firsts, lasts = starts, [end - 1 for end in ends]
+    if at:
+        firsts, lasts = [at(place) for place in firsts], [at(place) for place in lasts]
+    boxes, turned = _boxes(textpage, firsts, lasts, turn)
     left, bottom, right, top = bounds
-    rect = pdfium.FS_RECTF()
-    # Looked up once, because a page has hundreds of words.
-    target, box, raw = ctypes.byref(rect), pdfium.FPDFText_GetLooseCharBox, textpage.raw
+    outside = (boxes[2] <= left) | (boxes[0] >= right) | (boxes[3] <= bottom) | (boxes[1] >= top)
+    clean = text.isascii() and not _CONTROLS.search(text)
+    new = partial(tuple.__new__, Word)  # half as slow as Word(...), for hundreds of words
     words: list[Word] = []
-    n_outside, place, hyphened = 0, 0, False
-    for match in _TOKEN.finditer(text):
-        token, gap, place = match[0], text[place : match.start()], match.end()
-        first, last = match.start(), place - 1
-        if at:
-            first, last = at(first), at(last)
-        box(raw, first, target)
-        x0, y0, x1, y1 = rect.left, rect.bottom, rect.right, rect.top
-        turned = False
-        if last > first:
-            box(raw, last, target)
-            end_x0, end_y0, end_x1, end_y1 = rect.left, rect.bottom, rect.right, rect.top
-            if end_y0 == y0 and end_y1 == y1 and end_x0 >= x0 and turn in (0, 2):  # most words
-                x1 = end_x1
-            else:
-                shift = abs(end_y0 - y0)
-                # A mark over a letter is shifted, too, but not by the letter's height.
-                turned = (shift > abs(end_x0 - x0) and shift >= _SHIFT * (y1 - y0)) != (turn % 2 == 1)
-                x0, y0, x1, y1 = min(x0, end_x0), min(y0, end_y0), max(x1, end_x1), max(y1, end_y1)
+    place, hyphened = 0, False
+    found = zip(starts, ends, firsts, *boxes.tolist(), turned.tolist(), outside.tolist(), strict=True)
+    for start, end, first, x0, y0, x1, y1, is_turned, is_outside in found:
+        token, gap, place = text[start:end], text[place:start], end
         breaks = hyphened or "\n" in gap
         hyphened = not clean and token[-1] in _END_HYPHENS
-        if x1 <= left or x0 >= right or y1 <= bottom or y0 >= top:
-            n_outside += 1
-        elif (
-            written := token if clean or (token.isascii() and token.isprintable()) else _written(textpage, token, first)
-        ):
-            words.append(Word(written, x0, y0, x1, y1, breaks, breaks or gap != "", turned, first))
+        if is_outside:
+            continue
+        plain = clean or (token.isascii() and token.isprintable())
+        if written := token if plain else _written(textpage, token, first):
+            words.append(new((written, x0, y0, x1, y1, breaks, breaks or gap != "", is_turned, first)))
     if turn:
         words = [Word(word.text, *_turned(word[1:5], turn), *word[5:]) for word in words]
-    return Words(words, _turned(bounds, turn), n_outside, turn != 0)
+    return Words(words, _turned(bounds, turn), int(outside.sum()), turn != 0)
+
+
+def _boxes(textpage: Any, firsts: Sequence[int], lasts: Sequence[int], turn: int) -> tuple[Floats, Flags]:
+    """Return the boxes of words, `[4, n_words]`, by their first and last characters; and which of them are turned."""
+    edges: Floats32 = np.zeros((2, len(firsts), 4), np.float32)
+    page = address_of(textpage)
+    address, n_bytes = edges.ctypes.data, edges[0].nbytes
+    for place, first, last in zip(range(address, address + n_bytes, _RECTANGLE), firsts, lasts, strict=True):
+        _loose_box(page, first, place)
+        if last > first:
+            _loose_box(page, last, place + n_bytes)
+    several = np.array(lasts, np.int64) > np.array(firsts, np.int64)
+    edges[1, ~several] = edges[0, ~several]
+    (x0, y1, x1, y0), (end_x0, end_y1, end_x1, end_y0) = edges.astype(np.float64).transpose(0, 2, 1)
+    level = (end_y0 == y0) & (end_y1 == y1) & (end_x0 >= x0) & (turn in (0, 2))  # most words
+    shift = abs(end_y0 - y0)
+    # A mark over a letter is shifted, too, but not by the letter's height.
+    upwards = (shift > abs(end_x0 - x0)) & (shift >= _SHIFT * (y1 - y0))
+    right = np.where(level, end_x1, np.maximum(x1, end_x1))
+    boxes = np.array([np.minimum(x0, end_x0), np.minimum(y0, end_y0), right, np.maximum(y1, end_y1)])
+    return boxes, several & ~level & (upwards != (turn % 2 == 1))
 
 
 def _character_index(textpage: Any, text: str) -> Callable[[int], int] | None:
@@ -128,18 +167,18 @@ def _character_index(textpage: Any, text: str) -> Callable[[int], int] | None:
     None is returned where both are the same.
     """
     units: list[int] = []
-    if not text.isascii() and max(text, default="") > "\uffff":
+    if not text.isascii() and _BEYOND.search(text):
         units = [0, *accumulate(1 + (char > "\uffff") for char in text)]
     if (units[-1] if units else len(text)) != textpage.count_chars():  # some are left out of the text
         return lambda place: int(pdfium.FPDFText_GetCharIndexFromTextIndex(textpage, units[place] if units else place))
     return units.__getitem__ if units else None
 
 
-def _turn(textpage: Any, text: str, at: Callable[[int], int] | None) -> int:
+def _turn(textpage: Any, tokens: Sequence[re.Match[str]], at: Callable[[int], int] | None) -> int:
     """Return by how many quarters of a circle, counted against the clock, most of the long words are turned."""
     turns = [0] * 4
-    tokens = [match for match in _TOKEN.finditer(text) if len(match[0]) > 2]
-    for match in tokens[:: len(tokens) // _SAMPLE + 1]:
+    long = [match for match in tokens if match.end() - match.start() > 2]
+    for match in long[:: len(long) // _SAMPLE + 1]:
         places = (match.start(), match.end() - 1)
         (x0, y0), (x1, y1) = (_origin(textpage, at(place) if at else place) for place in places)
         if abs(y1 - y0) > abs(x1 - x0):
