@@ -278,7 +278,11 @@ def test_only_sheets_have_cells(tmp_path: Path) -> None:
         (ENCRYPTED_ODS, "an encrypted workbook"),
         (xlsx_of([["a"], *[[]] * 1_048_574, [None] * 300 + ["z"]]), "315,621,376 cells up to KO1048576"),
         (ods_of({"a": ods_row(ods_cell(1, repeated=16384), repeated=100_000)}), "cells up to XFD100000"),
-        (ods_of({name: ods_row(ods_cell(1, repeated=16384), repeated=600) for name in "ab"}), "sheet b: 19,660,800"),
+        (
+            ods_of({name: ods_row(ods_cell(1, repeated=16384), repeated=300) for name in "ab"}),
+            "sheet b: 9,830,400 values",
+        ),
+        (ods_of({"a": ods_row(ods_cell("x"), repeated=1_000_000) * 6}), "sheet a: 6,000,000 values, more than"),
         (xls_of({"a": ORDERS}).replace(DIMENSIONS, DIMENSIONS[:11] + b"\x20" + DIMENSIONS[12:]), "up to C536870915"),
         (xls_of({"a": ORDERS}).replace(DIMENSIONS, DIMENSIONS[:5] + b"\x20" + DIMENSIONS[6:]), "sheet 1 is damaged"),
         (changed(xlsx_of(ORDERS), SHEET, '"A2"', '"A9"'), "the rows of Sheet1 are out of order"),
