@@ -55,6 +55,7 @@ def test_a_file_that_ends_in_its_header_is_told(length: int) -> None:
         check_chains(workbook()[:length], "a.xls")
 
 
-@pytest.mark.parametrize("length", [512, 600, 1024, 5000])
-def test_a_file_that_is_cut_off_is_no_circle(length: int) -> None:
-    check_chains(workbook()[:length], "a.xls")
+@pytest.mark.parametrize("kept", [512, 600, 1024, 5000, -700, -300])
+def test_a_file_that_is_cut_off_before_its_tables_is_told(kept: int) -> None:
+    with pytest.raises(ReadError, match=r"it ends before its (?:tables|directory)"):
+        check_chains(workbook()[:kept], "a.xls")

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import ReadError
 
+# Entries from here on are no sectors: the end of a chain, a free sector, a sector of the FAT.
+_MOST_SECTORS = 0xFFFFFFFA
 _IN_HEADER = 109  # sectors of the FAT that the header itself names
 
 
@@ -32,6 +34,8 @@ def check_chains(content: bytes, id: str) -> None:
     fat = _rows(table, _sectors_of_fat(content, table, n_fat, id)).ravel()
     if _has_circle(fat[: len(table)]):
         raise _damaged(id, "a chain of its sectors leads back to itself")
+    if struct.unpack_from("<I", content, 48)[0] >= len(table):
+        raise _damaged(id, "it ends before its directory")
     first_mini, n_mini = struct.unpack_from("<II", content, 60)
     if n_mini and _has_circle(_rows(table, _chain(fat, first_mini, len(table))).ravel()):
         raise _damaged(id, "a chain of its small sectors leads back to itself")
@@ -47,7 +51,10 @@ def _sectors_of_fat(content: bytes, table: NDArray[np.uint32], n_fat: int, id: s
         seen.add(sector)
         *named, sector = table[sector].tolist()
         found += named
-    return [number for number in found if number < len(table)][:n_fat]
+    sectors = [number for number in found if number < _MOST_SECTORS][:n_fat]
+    if len(sectors) < n_fat or max(sectors, default=0) >= len(table):
+        raise _damaged(id, "it ends before its tables")  # what a parser would take for zeros leads in circles
+    return sectors
 
 
 def _chain(fat: NDArray[np.uint32], sector: int, n_sectors: int) -> list[int]:

@@ -34,6 +34,7 @@ def survey_xls(content: bytes, id: str) -> list[Survey]:
             raise damaged(id, f"sheet {number}", ValueError(f"it ends in row {below}, before it begins"))
         if below > top and right > left:
             survey.holds(top, left, last_row=below - 1, last_column=right - 1)
+            survey.n_values = 0  # how many of them hold one is not said
         surveys.append(survey)
     return surveys
 

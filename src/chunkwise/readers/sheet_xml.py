@@ -43,13 +43,15 @@ class Merged(NamedTuple):
 class Survey:
     """What the XML of one sheet says.
 
-    `n_cells` is how many the table around its values would have; `uncomputed` the formulas without a value, and the
+    `n_cells` is how many the table around its values would have, `n_values` how many hold one, each as often as it is
+    repeated; `uncomputed` the formulas without a value, and the
     first of them; `in_order` whether no row comes after a later one.
     """
 
     name: str = ""
     errors: dict[Place, str] = field(default_factory=dict)
     merged: list[Merged] = field(default_factory=list)
+    n_values: int = 0
     n_uncomputed: int = 0
     in_order: bool = True
     first_uncomputed: Place | None = None
@@ -71,6 +73,7 @@ class Survey:
     def holds(self, row: int, column: int, *, last_row: int | None = None, last_column: int | None = None) -> None:
         """Note a value, or one that is repeated up to a row and a column."""
         below, right = row if last_row is None else last_row, column if last_column is None else last_column
+        self.n_values += (below - row + 1) * (right - column + 1)
         first, last = self._first or Place(row, column), self._last or Place(-1, -1)
         if last_row is None and row < last.row:
             self.in_order = False

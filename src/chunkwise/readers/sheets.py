@@ -27,6 +27,8 @@ _FILEPASS = re.compile(rb"\x09\x08\x10\x00\x00\x06.{14}(?:\x86\x00\x00\x00)?\x2f
 
 # In bytes: what a cell takes while a sheet is read: 32 in the parser's table, the rest in a list of values.
 _BYTES_A_CELL = 64
+# In bytes: what a cell that holds a value takes, its text and its row's place in the document included.
+_BYTES_A_VALUE = 200
 
 # What programs call the only sheet of a new workbook, in the languages with most speakers among their users.
 _DEFAULT_NAME = re.compile(
@@ -103,7 +105,7 @@ def _check(source: Source, surveys: Sequence[Survey], *, together: bool = False)
 
     Of some formats all sheets are laid out when the workbook is opened.
     """
-    most, n_cells = source.limits.memory // _BYTES_A_CELL, 0
+    most, n_cells, n_values = source.limits.memory // _BYTES_A_CELL, 0, 0
     for survey in surveys:
         if not survey.in_order:
             raise _damaged(source, ValueError(f"the rows of {survey.name} are out of order"))
@@ -112,6 +114,12 @@ def _check(source: Source, surveys: Sequence[Survey], *, together: bool = False)
             raise ReadError(
                 f"{source.id}, sheet {survey.name}: {n_cells:,} cells up to {cell_range(survey.last, survey.last)}, "
                 f"over the {most:,} that the memory limit has room for; delete what stands far out, or save it as CSV"
+            )
+        n_values += survey.n_values
+        if n_values > source.limits.memory // _BYTES_A_VALUE:
+            raise ReadError(
+                f"{source.id}, sheet {survey.name}: {n_values:,} values, more than the memory limit has room for; "
+                "save it as CSV, or raise the limit: memory"
             )
 
 
