@@ -6,7 +6,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Where that folder is, if the system's own place will not do.
@@ -47,7 +47,9 @@ def prepare(connection: sqlite3.Connection, *, mark: int, version: int, table: s
         raise sqlite3.OperationalError("it is the database of another program")
     if found[1] != version:
         raise sqlite3.DatabaseError(f"it is of version {found[1]}, this is for version {version}")
-    connection.execute("PRAGMA journal_mode=WAL")
+    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        with suppress(sqlite3.OperationalError):  # another process is at it, or writes: SQLite does not wait here
+            connection.execute("PRAGMA journal_mode=WAL")
 
 
 @contextmanager
