@@ -87,6 +87,20 @@ def test_header_rows_are_those_of_thead_or_of_th_alone() -> None:
     assert named(document, "header") == [("", "a | b\n")]
 
 
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>10<sup>6</sup> m<sup>-2</sup> H<sub>2</sub>O", "10⁶ m⁻² H2O"),
+        ("<p>the 4<sup>th</sup> of May", "the 4th of May"),
+        ("<p>E=mc<sup>2</sup><sup><a href='#n1'>1</a></sup>", "E=mc²[1]"),
+        ("<h2>Area in m<sup>2</sup></h2><p>x", "Area in m²\n\nx"),
+        ("<table><tr><th>m<sup>3</sup></th></tr><tr><td>10<sup>9</sup></td></tr></table>", "m³\n10⁹\n"),
+    ],
+)
+def test_what_is_raised_runs_into_no_number_before_it(html: str, text: str) -> None:
+    assert fragment(html).text == text
+
+
 def test_a_long_value_that_spans_rows_is_not_repeated() -> None:
     text = fragment(f"<table><tr><td rowspan=3>{'x' * 900}<td>1<tr><td>2<tr><td>3</table>").text
     assert text.count("x") == 900

@@ -1,4 +1,4 @@
-"""Numbers as lists write them: in Roman numerals, in letters."""
+"""Numbers as lists write them, in Roman numerals or letters, and as powers are written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ _ROMAN = (
 )
 # Roman numerals end there.
 _MOST_ROMAN = 3999
+
+_RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_UNRAISED = frozenset(chr(code) for code in _RAISED)
+
+
+def raised(text: str) -> str:
+    """Return a text as it is written above the line, so that a power is no digit more; as it is if it has no such form.
+
+    >>> "10" + raised("6"), "m" + raised("-2"), "4" + raised("th")
+    ('10⁶', 'm⁻²', '4th')
+    """
+    return text.translate(_RAISED) if _UNRAISED.issuperset(text) else text
 
 
 def roman(number: int) -> str:
