@@ -41,6 +41,15 @@ def test_what_stands_beside_a_long_section_in_the_form_of_its_text_is_kept() -> 
     assert document.text.count("The pump") == 10
 
 
+def test_what_stands_beside_a_long_list_in_main_is_kept() -> None:
+    listed = "".join(f"<section><h3>Valve {number}</h3><div>{RUNNING}</div></section>" for number in range(9))
+    intro = f"<h1>Valves</h1><div class=docblock><p>Before all. {RUNNING}</p></div><pre>use valves;</pre>"
+    document = page(f"<main>{intro}<h2>List</h2><div id=list>{listed}</div></main>")
+    assert document.text.startswith("Valves\n\nBefore all.")
+    assert "use valves;" in document.text
+    assert document.text.count("The pump") == 10
+
+
 def test_a_short_section_beside_a_long_one_is_kept() -> None:
     short = "<section class=a><h2>Ports</h2><table><tr><td>http<td>8080</table></section>"
     long = f"<section class=b><h2>Pumps</h2>{ARTICLE}{ARTICLE}{ARTICLE}</section>"
