@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chunkwise.readers.html.dom import Node, Tree, attribute
+from chunkwise.readers.html.dom import Node, Tree
 from chunkwise.readers.html.parts import Part, Survey
 
 _HIDDEN = (
@@ -158,7 +158,7 @@ def _down(parts: Sequence[Part], ends: Sequence[int], totals: Sequence[int], siz
     for index in range(root + 1, ends[root]):
         below.setdefault(parts[index].parent, []).append(index)
     # By HTML's own words a page's `main` is its content and nothing else; an `article` may hold what is only related.
-    is_main = "main" in (parts[root].tag, attribute(parts[root].node, "role"))
+    is_main = parts[root].tag == "main"
     chosen = root
     while children := below.get(root):
         best = max(children, key=lambda index: (totals[index], -index))
