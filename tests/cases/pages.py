@@ -118,7 +118,7 @@ SIBLINGS: dict[str, Callable[[], None]] = {
     "html-inline-tags-across-words": sibling(
         "<p><i>Un</i>screw<em> the</em>\n<code>M8</code><!-- x --> nut<sup>2</sup>, <a href='/x'>then <b>lift</b></a>.",
         99,
-        reads("Unscrew the M8 nut2, then lift."),
+        reads("Unscrew the M8 nut², then lift."),
     ),
     "html-text-around-blocks": sibling(
         "<div>before<p>in</p>after<span>wards</span><div>end</div></div>",

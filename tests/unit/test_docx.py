@@ -63,6 +63,12 @@ def test_styles_that_are_based_on_each_other_are_read() -> None:
     assert titles(read(p("x", "A"), styles=styles)) == [(2, "x")]
 
 
+def test_what_is_raised_runs_into_no_number_before_it() -> None:
+    power = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>{}</w:t></w:r>'
+    body = f"<w:p><w:r><w:t>10</w:t></w:r>{power.format(6)}<w:r><w:t> on the 4</w:t></w:r>{power.format('th')}</w:p>"
+    assert read(body).text == "10⁶ on the 4th"
+
+
 def test_headings_have_the_numbers_that_word_shows() -> None:
     body = p("a", "berschrift1") + p("b", "berschrift2") + p("c", "berschrift2") + p("d", "berschrift1")
     assert titles(read(body + p("e", "berschrift2"))) == [

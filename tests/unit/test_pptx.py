@@ -78,6 +78,11 @@ def test_a_slide_is_a_page_and_its_title_comes_first() -> None:
     assert document.meta["title"] == "Name"
 
 
+def test_what_is_raised_runs_into_no_number_before_it() -> None:
+    raised = '</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>2</a:t></a:r><a:r><a:t> wide'
+    assert "10 m² wide" in read(shape(line(f"10 m{raised}"))).text
+
+
 def test_a_title_of_two_lines_is_one_line() -> None:
     document = read(shape("<a:p><a:r><a:t>One</a:t></a:r><a:br/><a:r><a:t>two</a:t></a:r></a:p>", placeholder=TITLE))
     assert [block.label for block in document.blocks if block.kind == "heading"] == ["One two"]

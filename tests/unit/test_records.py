@@ -82,6 +82,9 @@ def test_records_that_are_looked_for_backwards_are_those_found_forwards(text: st
         ("\n\nReport\nby us\n\nid,name\n1,x\n2,y\n", CSV, ",", "id,name\n"),
         ("\ufeffid,name\r\n1,x\r\n", CSV, ",", "\ufeffid,name\r\n"),
         ("name\nAda, the first\nBob\nCy\nDee\n", CSV, ",", "name\n"),
+        ("Export of May;;\nNord;;\n;;\nPart;Price;Note\nSeal;2,50;old\nValve;11,00;\n", CSV, ";", "Part;Price;Note\n"),
+        ("Part;Price;Note\nSeal;;\nValve;11,00;\n", CSV, ";", "Part;Price;Note\n"),
+        ("a;;\nb;;\nc;;\n", CSV, ";", None),
     ],
 )
 def test_the_reader_finds_the_delimiter_and_the_header(

@@ -49,13 +49,24 @@ def table_blocks(text: str, media_type: str) -> tuple[Block, ...]:
     usual = "\t" if media_type == "text/tab-separated-values" else ","
     delimiter, width = _delimiter(sample, body, told["delimiter"] if told else _DELIMITERS, usual)
     records = _sampled(sample, body, delimiter)
-    start = next((r.start for r in records[:_PREAMBLE] if len(cells(text, r, delimiter)) >= width), records[0].start)
+    start = _first(text, records[:_PREAMBLE], delimiter, width)
     first, *others = (record for record in records if record.start >= start)
     front = (Block("front_matter", Span(0, body)),) if told else ()
     table = Block("table", Span(start, len(text)), label=delimiter)
     if others and names_columns(_bare(text, first, delimiter), [_bare(text, other, delimiter) for other in others]):
         return *front, table, Block("header", first, level=1, parent=len(front))
     return *front, table
+
+
+def _first(text: str, records: Sequence[Span], delimiter: str, width: int) -> int:
+    """Return where the table starts, after a title or a date before it.
+
+    Spreadsheets write those as wide as the table, with all but one cell empty.
+    """
+    wide = [record for record in records if len(cells(text, record, delimiter)) >= width]
+    filled = (record for record in wide if sum(map(bool, _bare(text, record, delimiter))) > 1)
+    first = next(filled, None) if width > 2 else None  # of two cells one may well be empty
+    return (first or next(iter(wide), records[0])).start
 
 
 def names_columns(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

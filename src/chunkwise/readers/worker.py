@@ -5,9 +5,9 @@ The two talk in lines of JSON over pipes: nothing that comes out of a file is ev
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
-import signal
 import subprocess
 import sys
 from array import array
@@ -75,9 +75,10 @@ def main() -> None:
         _bind(limits.memory)
         found = Found(Path(os.fsdecode(bytes.fromhex(task["path"]))), task["id"])
         reading = Reading(limits, task["password"], task["clean"], frozenset(task["lines"]))
-        _end_in(limits.seconds + _GRACE)
+        # Who asked keeps the time, but may have been killed. This watch needs no lock that a hanging parser holds.
+        faulthandler.dump_traceback_later(limits.seconds + _GRACE, exit=True)
         result = attempt(found, reading, Format(**task["format"]))
-        _end_in(0)
+        faulthandler.cancel_dump_traceback_later()
         out.write(json.dumps(_fields(result)).encode("ascii") + b"\n")
         out.flush()
 
@@ -127,12 +128,6 @@ def _bind(memory: int) -> None:
         return
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (memory if most < 0 else min(memory, most), most))
-
-
-def _end_in(seconds: float) -> None:
-    """Let the system end this process then, or never if 0: who asked keeps the time, but may have been killed."""
-    if hasattr(signal, "setitimer"):  # not on Windows
-        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _fields(result: Document | Skip) -> dict[str, Any]:

@@ -38,6 +38,8 @@ _MARKED_SHARE = 0.25
 _DOWN_SHARE = 0.6
 # Text beside a part, of its own kind or a paragraph, counts as its peer from this share of the running text on.
 _PEER = 0.02
+# What share of the running text of a `main` may be left out beside the part that holds most of it.
+_BESIDE = 0.05
 # A part with less than this share of all text is a remark on a page of links.
 _INDEX_SHARE = 0.3
 # A part with so large a share of its text in links, and hardly any of the running text, is a list of links.
@@ -155,6 +157,8 @@ def _down(parts: Sequence[Part], ends: Sequence[int], totals: Sequence[int], siz
     below: dict[int, list[int]] = {}
     for index in range(root + 1, ends[root]):
         below.setdefault(parts[index].parent, []).append(index)
+    # By HTML's own words a page's `main` is its content and nothing else; an `article` may hold what is only related.
+    is_main = parts[root].tag == "main"
     chosen = root
     while children := below.get(root):
         best = max(children, key=lambda index: (totals[index], -index))
@@ -166,8 +170,11 @@ def _down(parts: Sequence[Part], ends: Sequence[int], totals: Sequence[int], siz
             if other != best
         ):
             break
+        beside = totals[root] - totals[best]
+        if is_main and beside > _BESIDE * totals[root]:
+            break
         much = _PEER * totals[root]
-        if totals[root] - totals[best] > much and _prose_beside(parts, ends, totals, best, root) > much:
+        if beside > much and _prose_beside(parts, ends, totals, best, root) > much:
             break
         root = best
         if parts[root].tag not in _LEAVES:

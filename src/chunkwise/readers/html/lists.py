@@ -6,14 +6,9 @@ import re
 from dataclasses import dataclass
 
 from chunkwise.readers.html.dom import Node, attribute, children
+from chunkwise.text.numerals import letters, roman
 
 _NUMBER = re.compile(r"\s*([-+]?\d{1,9})")
-_ROMAN = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
-# Roman numerals end at 3999: a number beyond is written in digits, as browsers do.
-_MOST_ROMAN = 3999
 
 
 @dataclass(slots=True)
@@ -56,27 +51,6 @@ def _integer(text: str) -> int | None:
 
 
 def _counted(number: int, style: str) -> str:
-    if style in ("a", "A") and number > 0:
-        written = _letters(number)
-    elif style in ("i", "I") and 0 < number <= _MOST_ROMAN:
-        written = _roman(number)
-    else:
-        return str(number)
-    return written.upper() if style.isupper() else written
-
-
-def _letters(number: int) -> str:
-    """Return a, b, ... z, aa, ab, ..."""
-    written = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        written = chr(ord("a") + rest) + written
-    return written
-
-
-def _roman(number: int) -> str:
-    written = ""
-    for value, letters in _ROMAN:
-        count, number = divmod(number, value)
-        written += letters * count
-    return written
+    """Return a number in a style; in digits where the style can't write it, as browsers do."""
+    written = letters(number) if style in ("a", "A") else roman(number) if style in ("i", "I") else ""
+    return (written.upper() if style.isupper() else written) or str(number)

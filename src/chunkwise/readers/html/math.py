@@ -1,8 +1,9 @@
-"""Formulas in a page, as the TeX that they were made from."""
+"""Formulas in a page, as the TeX that they were made from, and what is raised above its line."""
 
 from __future__ import annotations
 
 from chunkwise.readers.html.dom import Node, attribute
+from chunkwise.text.numerals import raised
 
 _TEX = ("application/x-tex", "TeX", "LaTeX", "text/x-tex")
 _DISPLAYED = r"{\displaystyle"
@@ -19,6 +20,18 @@ def tex(node: Node) -> str:
     if written:
         return " ".join(written.split())
     return " ".join(node.text(separator=" ").split())
+
+
+def superscript(node: Node) -> str:
+    """Return what a `sup` element says, so that it runs into no number before it; nothing if it is but letters.
+
+    A number that leads to a note stands in brackets.
+    """
+    text = "".join(node.text().split())
+    if text.isdecimal() and node.css_first("a") is not None:
+        return f"[{text}]"
+    written = raised(text)
+    return written if written != text else ""
 
 
 def is_display(node: Node) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from chunkwise.readers.html.dom import BLOCKS, SILENT, Node, attribute, children, is_permalink, visit
 from chunkwise.readers.html.inline import Inline, Link
-from chunkwise.readers.html.math import tex
+from chunkwise.readers.html.math import superscript, tex
 
 # What only a table that lays out a page holds, where nothing marks it as one of data.
 _PAGE_PARTS = "h1,h2,h3,h4,h5,h6,pre,article,section,main,nav,form"
@@ -164,6 +164,9 @@ def _cell(node: Node, left_out: Container[int], link: Callable[[Node], str]) -> 
             inline.add(f" {tex(inner)} ")
             return False
         if tag in SILENT or inner.mem_id in left_out or (tag == "a" and is_permalink(inner)):
+            return False
+        if tag == "sup" and (raised := superscript(inner)):
+            inline.add(raised)
             return False
         if tag == "img":
             inline.add(f" {attribute(inner, 'alt')} ")

@@ -11,7 +11,7 @@ from chunkwise.readers.html.code import language_of, verbatim
 from chunkwise.readers.html.dom import BLOCKS, HEADINGS, SILENT, Node, attribute, is_permalink, visit
 from chunkwise.readers.html.inline import Inline, Link
 from chunkwise.readers.html.lists import Listing, listing
-from chunkwise.readers.html.math import is_display, tex
+from chunkwise.readers.html.math import is_display, superscript, tex
 from chunkwise.readers.html.tables import grid, is_layout
 from chunkwise.readers.writer import Writer
 
@@ -62,6 +62,9 @@ class Walk:
             self._write_inline(node.text_content or "")
             return False
         if node.mem_id in self._left_out:
+            return False
+        if tag == "sup" and (raised := superscript(node)):
+            self._write_inline(raised)
             return False
         if self._heading is not None and tag not in _INLINE:
             self._inline.add(" " if tag in BLOCKS else "")

@@ -12,6 +12,7 @@ from chunkwise.readers.office.formulas import formula
 from chunkwise.readers.office.numerals import numeral
 from chunkwise.readers.office.package import Element, Relation, branch, children, clark, find, is_on, tag, value
 from chunkwise.readers.office.symbols import symbol
+from chunkwise.text.numerals import raised
 
 _CHARACTERS = {
     "w:tab": "\t",
@@ -150,6 +151,7 @@ class Runs:
         bold = is_on(properties.get("w:b"))
         is_bold = bold if bold is not None else is_bold or (bool(style) and self._styles.paragraph(style).is_bold)
         font = value(properties.get("w:rFonts"), name="w:ascii")
+        is_raised = value(properties.get("w:vertAlign")) == "superscript"
         later: list[Element | str | _LinkEnd] = []
         for part in run:
             name = tag(part)
@@ -164,7 +166,7 @@ class Runs:
                     self.told["hidden text", "characters"] += len(part.text or "")
             elif text := self._letters(part, name, font):
                 before = len(self._pieces)
-                (later.append if later else self._show)(text)
+                (later.append if later else self._show)(raised(text) if is_raised and name == "w:t" else text)
                 self._light += len(self._pieces) > before and bool(text.strip()) and not is_bold
             elif name not in _SILENT:
                 later.append(part)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_ROMAN = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
+from chunkwise.text.numerals import roman
+
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"  # without the letters that Word leaves out of its lists
 _HAN = "〇一二三四五六七八九"
@@ -23,16 +21,6 @@ def numeral(number: int, form: str) -> str:
     if form not in _FORMS or number < 1:
         return f"{number:02d}" if form == "decimalZero" else str(number)
     return _FORMS[form](number) or str(number)
-
-
-def _roman(number: int) -> str:
-    if number >= 4000:
-        return ""
-    text = ""
-    for worth, letters in _ROMAN:
-        text += letters * (number // worth)
-        number %= worth
-    return text
 
 
 def _letters(alphabet: str) -> Callable[[int], str]:
@@ -62,8 +50,8 @@ def _circled(number: int) -> str:
 
 _FORMS: dict[str, Callable[[int], str]] = {
     "decimalZero": lambda number: f"{number:02d}",
-    "lowerRoman": _roman,
-    "upperRoman": lambda number: _roman(number).upper(),
+    "lowerRoman": roman,
+    "upperRoman": lambda number: roman(number).upper(),
     "lowerLetter": _letters(_LATIN),
     "upperLetter": _letters(_LATIN.upper()),
     "russianLower": _letters(_RUSSIAN),

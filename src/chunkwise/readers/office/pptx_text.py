@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from chunkwise.readers.office.formulas import formula
 from chunkwise.readers.office.numerals import numeral
 from chunkwise.readers.office.package import Element, Relation, branch, clark, find, integer, tag, value
+from chunkwise.text.numerals import raised
 
 BULLET = "-"
 # A text has nine levels. Source: ECMA-376, 21.1.2.2.7
@@ -75,12 +76,17 @@ def paragraphs(body: Element, styles: Sequence[Element]) -> list[Paragraph]:
 def text_of(paragraph: Element) -> str:
     """Return the text of a paragraph, formulas as a line of text; without the number of the slide."""
     pieces: list[str] = []
+    is_raised = False  # whether the run that was met last stands above the line
     waiting = list(reversed(list(paragraph)))
     while waiting:
         element = waiting.pop()
         name = tag(element)
+        if name in ("a:r", "a:fld"):
+            properties = find(element, "a:rPr")
+            is_raised = properties is not None and integer(properties.get("baseline")) > 0
         if name == "a:t":
-            pieces.append(_ESCAPED.sub(_unescaped, element.text or ""))
+            text = _ESCAPED.sub(_unescaped, element.text or "")
+            pieces.append(raised(text) if is_raised else text)
         elif name == "a:br":
             pieces.append("\n")
         elif name in ("m:oMath", "m:oMathPara"):
