@@ -80,23 +80,36 @@ def test_a_table_that_was_tampered_with_is_refused(tmp_path: Path, monkeypatch: 
 
 def test_the_shipped_rows_are_the_default_encoders_tokens_seen_from_fewer_sides() -> None:
     tokenizer = huggingface(MINILM)
-    ids = [*range(1996, 2396), *range(9000, 9200), *range(29000, 29200)]
+    ids = [*range(1996, 2996), *range(9000, 9200), *range(29000, 29200)]
     tokens = [tokenizer.id_to_token(id) or "" for id in range(tokenizer.get_vocab_size())]
     rows = static._load(static.TABLE)[ids] / DISTILL.weights(tokens)[ids, None]
-    # All rows are made with one affine map, so that of some fits the others.
+    # All rows are made with one affine map, so that of most fits the others but for what 4 bits lose.
     vectors = np.hstack([DISTILL.token_vectors(ids), np.ones((len(ids), 1))])
-    fitted, others = np.arange(0, len(ids), 2), np.arange(1, len(ids), 2)
-    assert len(fitted) > vectors.shape[1]
+    others = np.arange(0, len(ids), 7)
+    fitted = np.setdiff1d(np.arange(len(ids)), others)
     mapped = vectors[others] @ np.linalg.lstsq(vectors[fitted], rows[fitted])[0]
-    assert np.linalg.norm(mapped - rows[others]) < 0.1 * np.linalg.norm(rows[others])
+    assert np.linalg.norm(mapped - rows[others]) < 0.2 * np.linalg.norm(rows[others])
 
 
-def test_rows_are_kept_to_a_part_in_250_of_their_largest_number() -> None:
+def test_numbers_are_kept_in_pairs_in_their_order() -> None:
+    table = np.zeros(2, static.ROW)
+    table["scale"] = [2.0, 0.5]
+    table["pairs"][0, :2] = [0xF0, 0x78]
+    rows = static.numbers(table)
+    assert rows.shape == (2, static.STATIC_DIM)
+    assert rows[0, :5].tolist() == [-15.0, 15.0, 1.0, -1.0, -15.0]
+    assert (rows[1] == -3.75).all()
+
+
+def test_rows_lose_about_a_tenth_by_their_4_bits_whatever_their_size() -> None:
     rows = np.random.default_rng(7).normal(size=(50, static.STATIC_DIM)) * np.logspace(-4, 0, 50)[:, None]
-    table = DISTILL.table(np.vstack([rows, np.zeros(static.STATIC_DIM)]))
-    back = table["numbers"] * table["scale"][:, None]
-    assert (np.abs(back[:-1] - rows).max(axis=1) <= np.abs(rows).max(axis=1) / 250).all()
-    assert not back[-1].any()
+    back = static.numbers(DISTILL.table(np.vstack([rows, np.zeros(static.STATIC_DIM)])))
+    lost = np.linalg.norm(back[:-1] - rows, axis=1) / np.linalg.norm(rows, axis=1)
+    # Source: Max 1960, "Quantizing for minimum distortion", table II: a normal distribution in 16 equal steps loses
+    # .0115 of its square, which is .107.
+    assert lost.mean() < 0.107
+    assert lost.max() < 0.15
+    assert np.abs(back[-1]).max() < 1e-30
 
 
 def test_rare_tokens_weigh_more_than_frequent_ones() -> None:

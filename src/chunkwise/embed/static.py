@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Floats2d, Role
@@ -23,13 +24,15 @@ from chunkwise.text.unicode import encodable
 
 STATIC = "static"
 STATIC_DIM = 128
-# One row for each token: 8-bit numbers, and what they are multiplied by.
-ROW = np.dtype([("scale", "<f4"), ("numbers", "i1", STATIC_DIM)])
+# One row for each token: numbers from 0 to 15, two in a byte, the first one in the lower half. They stand for -7.5 to
+# 7.5, times the scale.
+ROW = np.dtype([("scale", "<f4"), ("pairs", "u1", STATIC_DIM // 2)])
+MIDDLE = 7.5
 TABLE = Path(__file__).parent / "data" / f"{MINILM}.static.npy"
-TABLE_SHA256 = "f12beb0d536b1f313e2395121510d0cc70af65d89ecf0d444143ed53ef04c7e5"
+TABLE_SHA256 = "529f327d43fc0dc6a4a10e71027a7407df8a1df6761b97fd3b3345d90a27bee8"
 
 # Raise it when the way from a text to its vector changes.
-_SCHEME = "static-1"
+_SCHEME = "static-2"
 # No text is too long for a mean; this is only to be more than any chunk has.
 _MAX_TOKENS = 10**9
 # Texts that are tokenised in one go, and tokens that are added in one go: bounds on memory.
@@ -110,6 +113,13 @@ def _load(file: Path) -> Floats2d:
             f"{file} is not the table that was published: its sha256 is {found}, not {TABLE_SHA256}; "
             "run: pip install --force-reinstall --no-deps chunkwise"
         )
-    table = np.load(file, allow_pickle=False)
-    rows: Floats2d = table["numbers"] * table["scale"][:, None]
+    return numbers(np.load(file, allow_pickle=False))
+
+
+def numbers(table: NDArray[np.void]) -> Floats2d:
+    """Return the rows of a table as numbers, [n_rows, dim]."""
+    pairs = table["pairs"]
+    rows = np.stack([pairs & 15, pairs >> 4], axis=2).reshape(len(pairs), STATIC_DIM).astype(np.float32)
+    rows -= MIDDLE
+    rows *= table["scale"][:, None]
     return rows
