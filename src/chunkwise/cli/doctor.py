@@ -44,6 +44,7 @@ def _checks() -> list[tuple[str, Callable[[], str]]]:
         *((f"reads {formats}", partial(_reader, modules, extra)) for formats, modules, extra in _READERS),
         ("fast byte pairs", _fast),
         ("syntax of code", _syntax),
+        ("engine of encoders", _engine),
         ("encoder all-MiniLM-L6-v2", partial(_encoder, "all-MiniLM-L6-v2")),
         ("encoder static", partial(_encoder, "static")),
         ("vectors that are kept", _cache),
@@ -119,6 +120,12 @@ def _encoder(name: str) -> str:
     vectors = found(["A cat sat.", "A feline was sitting.", "Interest rates rose."], role="passage")
     like, unlike = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
     return f"{found.dim} dimensions, at most {found.max_tokens:,} tokens; like {like:.2f}, unlike {unlike:.2f}"
+
+
+def _engine() -> str:
+    from chunkwise.embed.onnx import engine, minilm
+
+    return engine(minilm())
 
 
 def _cache() -> str:

