@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chunkwise.core.errors import EncodeError
-from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d
+from chunkwise.core.protocols import Encoder, Entry, Floats2d
 from chunkwise.core.types import Chunk, Document
 from chunkwise.embed import takes
 from chunkwise.readers.read import NOTES, Skip, doubts
 
+Cut = Callable[[Document], Iterable[Chunk]]
 Embed = Callable[[Sequence[tuple[Document, Sequence[Chunk]]]], Floats2d]
 """Return the vectors of the chunks of some documents, one after the other."""
 
@@ -32,7 +33,7 @@ class Added:
 class Update:
     """What one run of `add` has seen so far, and the documents that wait to be stored."""
 
-    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Chunker, encoder: Encoder, embed: Embed) -> None:
+    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Cut, encoder: Encoder, embed: Embed) -> None:
         self._stored = stored
         self._cut = cut
         self._encoder = encoder

@@ -9,7 +9,7 @@ from pathlib import Path
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder
 from chunkwise.core.recipes import resolver
-from chunkwise.embed.cache import Cached, cached
+from chunkwise.embed.cache import USER_CACHE, Cached, cached, cached_if_possible, place
 from chunkwise.embed.fastembed import FastembedEncoder
 from chunkwise.embed.http import HttpEncoder
 from chunkwise.embed.model2vec import Model2VecEncoder
@@ -41,6 +41,8 @@ _PACKAGES: Mapping[str, Callable[[str], Encoder]] = {
     "model2vec": Model2VecEncoder,
     "sentence-transformers": SentenceTransformersEncoder,
 }
+# Encoders that run no model.
+_QUICK = (STATIC, "model2vec:")
 
 
 def encoder(spec: str = MINILM) -> Encoder:
@@ -93,4 +95,15 @@ def takes(encoder: Encoder, text: str) -> bool:
     return few or encoder.tokenizer.count(text) <= encoder.max_tokens
 
 
-resolver(Encoder, encoder)
+def _of_recipe(spec: str) -> Encoder:
+    """Find an encoder that a recipe names; while an index is made, its vectors are kept where the index's are.
+
+    Not those that are quicker made than found; nor, by default, those of your own encoders, as with an index.
+    """
+    found, path = encoder(spec), place()
+    if path is None or spec.startswith(_QUICK) or (path == USER_CACHE and spec in _custom):
+        return found
+    return cached_if_possible(found, path)[0]
+
+
+resolver(Encoder, _of_recipe)

@@ -8,17 +8,22 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 import numpy as np
 
 from chunkwise.core.errors import EncodeError
-from chunkwise.core.protocols import Encoder, Floats2d, Role, Tokenizer
+from chunkwise.core.protocols import Encoder, Floats2d, Role, TokenEncoder, Tokenizer
+from chunkwise.core.types import Chunk, Document
 from chunkwise.embed.batches import check_texts
 from chunkwise.kept import prepare, transaction, user_folder
+from chunkwise.text.huggingface import HuggingFace
+from chunkwise.text.segments import Ints
 
 USER_CACHE = "user:"
 """Stands for a file in the user's cache folder."""
@@ -113,15 +118,61 @@ class Cached:
             raise EncodeError(f"{self.path} holds vectors of other lengths than {self.name} gives now; {_REMEDY}")
         return np.stack([found[key] for key in keys]).astype(np.float32, copy=False)
 
+    def token_vectors(self, rows: Sequence[Ints]) -> Iterator[tuple[int, Floats2d]]:
+        """Yield what the encoder makes of tokens. It is not kept: a token's vector takes as much room as a text's.
+
+        Raises: EncodeError if it can't.
+        """
+        return token_encoder(self.encoder).token_vectors(rows)
+
+    def hasher(self, kind: str) -> hashlib.blake2b:
+        """Return the beginning of a key for vectors of one kind that this encoder makes."""
+        made_by = json.dumps([self.name, self.fingerprint, kind]).encode() + b"\0"
+        return hashlib.blake2b(made_by, digest_size=_KEY_BYTES)
+
+    def recall(self, keys: Sequence[bytes]) -> dict[bytes, Floats2d]:
+        """Return the vectors that are kept, of those that are asked for.
+
+        Raises: EncodeError if the file can't be used.
+        """
+        with _opened(self.path) as connection:
+            return _find(connection, list(dict.fromkeys(keys)), self.path)
+
+    def keep(self, vectors: Mapping[bytes, Floats2d]) -> None:
+        """Add vectors by their keys.
+
+        Raises: EncodeError if the file can't be used.
+        """
+        with _opened(self.path) as connection:
+            for group in _groups(list(vectors), _GROUP):
+                _write(connection, {key: vectors[key].astype("<f4").tobytes() for key in group}, self.max_bytes)
+
     def _keys(self, texts: Sequence[str], role: Role) -> list[bytes]:
-        made_by = json.dumps([self.name, self.fingerprint, role]).encode() + b"\0"
-        start = hashlib.blake2b(made_by, digest_size=_KEY_BYTES)
+        start = self.hasher(role)
         keys = []
         for text in texts:
             key = start.copy()
             key.update(text.encode("utf-8", "surrogatepass"))
             keys.append(key.digest())
         return keys
+
+
+def token_encoder(encoder: Encoder) -> TokenEncoder:
+    """Return an encoder that has vectors of tokens to give.
+
+    Raises: EncodeError if it has none.
+    """
+    if _gives_tokens(encoder):
+        return encoder
+    raise EncodeError(
+        f"{encoder.name} gives no vectors of tokens, which late chunking takes the mean of; use an ONNX model, "
+        "or leave late=True out"
+    )
+
+
+def _gives_tokens(encoder: Encoder) -> TypeGuard[TokenEncoder]:
+    inner = encoder.encoder if isinstance(encoder, Cached) else encoder
+    return hasattr(type(inner), "token_vectors") and isinstance(inner.tokenizer, HuggingFace)
 
 
 def cached(encoder: Encoder, path: str | os.PathLike[str] = USER_CACHE) -> Cached:
@@ -138,6 +189,33 @@ def cached_if_possible(
     if path == USER_CACHE and (reason := why_unwritable(user_file())):
         return encoder, (f"vectors are not kept for another time: {reason}",)
     return cached(encoder, path), ()
+
+
+# Where the vectors of encoders that a recipe names are kept at the moment.
+_place: ContextVar[str | os.PathLike[str] | None] = ContextVar("_place", default=None)
+
+
+def keeping(
+    cut: Callable[[Document], Iterable[Chunk]], path: str | os.PathLike[str] | None
+) -> Callable[[Document], list[Chunk]]:
+    """Let a chunker keep the vectors by which it cuts at `path`, or in the user's cache folder; None keeps none.
+
+    It names its encoder, so it is not the one to wrap it.
+    """
+
+    def kept(document: Document) -> list[Chunk]:
+        before = _place.set(path)
+        try:
+            return list(cut(document))
+        finally:
+            _place.reset(before)
+
+    return kept
+
+
+def place() -> str | os.PathLike[str] | None:
+    """Return where a chunker that is cutting at the moment keeps its vectors; None if nowhere."""
+    return _place.get()
 
 
 def user_file() -> Path:

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Encoder, Floats2d, TokenEncoder
 from chunkwise.core.types import Chunk, Document
 from chunkwise.embed.batches import unit
-from chunkwise.text.huggingface import HuggingFace, tokens_of
+from chunkwise.embed.cache import Cached, token_encoder
+from chunkwise.text.huggingface import tokens_of
 from chunkwise.text.segments import Ints
 
+# Raise it when the way from a chunk to its vector changes.
+_SCHEME = "late-1"
 # The share of a window that the next one repeats. A token is taken from the one in which it is further from the edge,
 # so that a quarter of a window stands on either side of it, and every token is encoded twice.
 _OVERLAP = 0.5
@@ -44,7 +46,24 @@ class Late:
         return self.each([(document, chunks)])
 
     def each(self, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> Floats2d:
-        """Return the vectors of the chunks of several documents, one after the other, whose windows share batches."""
+        """Return the vectors of the chunks of several documents, one after the other, whose windows share batches.
+
+        With a cache, a document whose chunks it has all had before is not encoded.
+        """
+        if not isinstance(self.encoder, Cached):
+            return self._made(documents)
+        keys = [_keys(self.encoder, *pair) for pair in documents]
+        found = self.encoder.recall([key for own in keys for key in own])
+        missing = [index for index, own in enumerate(keys) if not found.keys() >= set(own)]
+        if missing:
+            vectors = self._made([documents[index] for index in missing])
+            made = dict(zip((key for index in missing for key in keys[index]), vectors, strict=True))
+            self.encoder.keep(made)
+            found.update(made)
+        rows = [found[key] for own in keys for key in own]
+        return np.stack(rows) if rows else np.empty((0, self.encoder.dim), np.float32)
+
+    def _made(self, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> Floats2d:
         passages, n_chunks = [], 0
         for document, chunks in documents:
             passages.append(_passage(document, chunks, self.encoder.tokenizer.name, n_chunks))
@@ -96,22 +115,29 @@ def late(encoder: Encoder) -> Late:
 
     Raises: EncodeError if it has no vectors of tokens to give.
     """
-    if not _gives_tokens(encoder):
-        raise EncodeError(
-            f"{encoder.name} gives no vectors of tokens, which late chunking takes the mean of; use an ONNX model, "
-            "or leave late=True out"
-        )
-    return Late(encoder)
+    return Late(token_encoder(encoder))
 
 
-def _gives_tokens(encoder: Encoder) -> TypeGuard[TokenEncoder]:
-    return hasattr(type(encoder), "token_vectors") and isinstance(encoder.tokenizer, HuggingFace)
+def _keys(cache: Cached, document: Document, chunks: Sequence[Chunk]) -> list[bytes]:
+    """Return what the vectors of chunks are found by: the text that was encoded, and their places in it."""
+    start, end = _hull(chunks)
+    of_text = cache.hasher(_SCHEME)
+    of_text.update(document.text[start:end].encode("utf-8", "surrogatepass") + b"\0")
+    keys = []
+    for chunk in chunks:
+        key = of_text.copy()
+        key.update(repr([(span.start - start, span.end - start) for span in chunk.spans]).encode())
+        keys.append(key.digest())
+    return keys
+
+
+def _hull(chunks: Sequence[Chunk]) -> tuple[int, int]:
+    return min((chunk.start for chunk in chunks), default=0), max((chunk.end for chunk in chunks), default=0)
 
 
 def _passage(document: Document, chunks: Sequence[Chunk], tokenizer: str, n_before: int) -> _Passage:
     """Return the tokens of the text from the first chunk to the last one; its chunks count from `n_before`."""
-    start = min((chunk.start for chunk in chunks), default=0)
-    end = max((chunk.end for chunk in chunks), default=0)
+    start, end = _hull(chunks)
     ids, starts, ends = tokens_of(tokenizer, document.text[start:end])
     parts = [(span, number) for number, chunk in enumerate(chunks, n_before) for span in chunk.spans]
     return _Passage(
