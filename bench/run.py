@@ -22,6 +22,7 @@ import corpora
 import cost
 import growth
 import hostile
+import indexing
 import peers
 import reading
 import retrieval
@@ -34,6 +35,7 @@ PARTS = {
     "hostile": hostile.page,
     "contracts": contracts.page,
     "retrieval": retrieval.page,
+    "indexing": indexing.page,
 }
 _OWN = ("chunkwise", "tiktoken", "tokenizers", "numpy", "onnxruntime", "bm25s")
 
