@@ -18,7 +18,7 @@ from chunkwise.core.parsing import capped, parse, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Filter, Retriever, Tokenizer
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
-from chunkwise.embed.cache import USER_CACHE, cached_if_possible, keeping
+from chunkwise.embed.cache import USER_CACHE, Keeping, cached_if_possible
 from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
@@ -185,7 +185,7 @@ class Index:
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
         (cut, notes), (embed, doubt) = self._chunker(recipe), self._embedding()
-        update = Update(self._store.documents(), keeping(cut, self._cache), self.encoder, embed)
+        update = Update(self._store.documents(), Keeping(cut, self._cache), self.encoder, embed)
         reading = replace(reading, clean=reading.clean or self.clean)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
@@ -201,7 +201,7 @@ class Index:
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
         (cut, notes), (embed, doubt) = self._chunker(recipe), self._embedding()
-        update = Update(self._store.documents(), keeping(cut, self._cache), self.encoder, embed)
+        update = Update(self._store.documents(), Keeping(cut, self._cache), self.encoder, embed)
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:

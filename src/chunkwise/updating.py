@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chunkwise.core.errors import EncodeError
-from chunkwise.core.protocols import Encoder, Entry, Floats2d
+from chunkwise.core.protocols import Encoder, Entry, Floats2d, Tokenizer
 from chunkwise.core.types import Chunk, Document
 from chunkwise.embed import takes
+from chunkwise.embed.cache import Keeping
 from chunkwise.readers.read import NOTES, Skip, doubts
 
-Cut = Callable[[Document], Iterable[Chunk]]
 Embed = Callable[[Sequence[tuple[Document, Sequence[Chunk]]]], Floats2d]
 """Return the vectors of the chunks of some documents, one after the other."""
 
@@ -33,7 +33,7 @@ class Added:
 class Update:
     """What one run of `add` has seen so far, and the documents that wait to be stored."""
 
-    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Cut, encoder: Encoder, embed: Embed) -> None:
+    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Keeping, encoder: Encoder, embed: Embed) -> None:
         self._stored = stored
         self._cut = cut
         self._encoder = encoder
@@ -68,7 +68,7 @@ class Update:
             return
         self._notes += doubts(result)
         chunks = _located(_leaves(self._cut(result)), result)
-        _check_fits(chunks, self._encoder)
+        _check_fits(chunks, self._encoder, counted_by=self._cut.chunker.budget.tokenizer)
         self._notes += _failures(result.id, chunks)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
@@ -138,10 +138,12 @@ def _failures(document_id: str, chunks: Sequence[Chunk]) -> list[str]:
     return [f"{document_id}: no context of the language model for {len(failed)} of {len(chunks)} chunks: {failed[0]}"]
 
 
-def _check_fits(chunks: Sequence[Chunk], encoder: Encoder) -> None:
-    """Refuse chunks that the encoder would truncate, before anything is embedded."""
+def _check_fits(chunks: Sequence[Chunk], encoder: Encoder, *, counted_by: Tokenizer) -> None:
+    """Refuse chunks that the encoder would truncate, before anything is embedded. Its own counts are believed."""
+    alike = counted_by.name == encoder.tokenizer.name
     for i, chunk in enumerate(chunks):
-        if not takes(encoder, chunk.embed_text):
+        fits = alike and chunk.token_count <= encoder.max_tokens
+        if not fits and not takes(encoder, chunk.embed_text):
             count = encoder.tokenizer.count(chunk.embed_text)
             raise EncodeError(
                 f"{chunk.document_id}, chunk {i}: {count} tokens of {encoder.name}, which takes {encoder.max_tokens}; "

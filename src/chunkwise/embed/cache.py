@@ -8,7 +8,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass
@@ -18,7 +18,7 @@ from typing import TypeGuard
 import numpy as np
 
 from chunkwise.core.errors import EncodeError
-from chunkwise.core.protocols import Encoder, Floats2d, Role, TokenEncoder, Tokenizer
+from chunkwise.core.protocols import Chunker, Encoder, Floats2d, Role, TokenEncoder, Tokenizer
 from chunkwise.core.types import Chunk, Document
 from chunkwise.embed.batches import check_texts
 from chunkwise.kept import prepare, transaction, user_folder
@@ -195,22 +195,22 @@ def cached_if_possible(
 _place: ContextVar[str | os.PathLike[str] | None] = ContextVar("_place", default=None)
 
 
-def keeping(
-    cut: Callable[[Document], Iterable[Chunk]], path: str | os.PathLike[str] | None
-) -> Callable[[Document], list[Chunk]]:
-    """Let a chunker keep the vectors by which it cuts at `path`, or in the user's cache folder; None keeps none.
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Cut with a chunker, and keep the vectors by which it cuts at `path`, or in the user's cache folder.
 
-    It names its encoder, so it is not the one to wrap it.
+    The chunker names its encoder, so it is not the one to wrap it. With None, nothing is kept.
     """
 
-    def kept(document: Document) -> list[Chunk]:
-        before = _place.set(path)
+    chunker: Chunker
+    path: str | os.PathLike[str] | None
+
+    def __call__(self, document: Document) -> list[Chunk]:
+        before = _place.set(self.path)
         try:
-            return list(cut(document))
+            return list(self.chunker(document))
         finally:
             _place.reset(before)
-
-    return kept
 
 
 def place() -> str | os.PathLike[str] | None:
