@@ -126,5 +126,5 @@ def test_the_last_level_of_a_ladder_is_of_single_sentences_without_what_follows_
         "| 3 | 4 |",
     ]
     assert not any(c.context for c in last)
-    assert [c.text for c in last][-1] == "| a | b |\n|---|---|\n| 3 | 4 |\n"
+    assert last[-1].text == "| a | b |\n|---|---|\n| 3 | 4 |"
     assert parse(repr(chunker("nest(50, sentences=True)"))) == parse("nest(50, sentences=True)")

@@ -5,12 +5,14 @@ Small chunks are found, and the larger one around them is what a reader is given
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import Annotated
 
+from chunkwise.chunkers.cut import cutter
+from chunkwise.chunkers.riding import Riders, header_riders, row_at
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.parsing import parse, with_size, with_tokenizer
 from chunkwise.core.protocols import Budget, Chunker, Reserve, Transform, no_reserve
@@ -76,26 +78,30 @@ class Nest:
         self, document: Document, reserve: Reserve = no_reserve, within: Sequence[Span] = ()
     ) -> Iterator[Chunk]:
         found: list[tuple[int, int, Chunk]] = []
-        levels = self._levels()
-        for level, cut in enumerate(levels):
+        cuts: list[Callable[..., Iterator[Chunk]]] = [with_size(self.base, size) for size in self.sizes]
+        if self.sentences:
+            cuts.append(self._single)
+        for level, cut in enumerate(cuts):
             chunks = list(cut(document, reserve, within))
             within = [chunk.own for chunk in chunks]
             found += [(own.start, level, chunk) for own, chunk in zip(within, chunks, strict=True)]
             if not within:
                 return
         found.sort(key=itemgetter(0, 1))  # parents before what is in them
-        last = [""] * len(levels)
+        last = [""] * (len(self.sizes) + 1)
         told_apart = numbered(chunk for _, _, chunk in found)
         for (_, level, _), chunk in zip(found, told_apart, strict=True):
             meta = {**chunk.meta, "level": level, **({"sentence": True} if level == len(self.sizes) else {})}
             child = replace(chunk, parent=last[level - 1] if level else "", meta=meta)
-            if level < len(levels) - 1:
-                last[level] = child.id
+            last[level] = child.id
             yield child
 
-    def _levels(self) -> list[Chunker]:
-        cuts = [with_size(self.base, size) for size in self.sizes]
-        if self.sentences:
-            single = parse(f"sentences(size={self.sizes[-1]}, max_sentences=1)")
-            cuts.append(with_tokenizer(single, self.leaf_budget.tokenizer))
-        return cuts
+    def _single(self, document: Document, reserve: Reserve, within: Sequence[Span]) -> Iterator[Chunk]:
+        """Cut into sentences and rows; a row has the header of its table with it, where both fit."""
+        budget = self.leaf_budget
+        cut = with_tokenizer(parse(f"sentences(size={budget.size}, max_sentences=1)"), budget.tokenizer)
+        ruler = budget.tokenizer.measure(document.text)
+        riders = Riders(header_riders(document), ruler, budget, reserve, row_at(document))
+        make = cutter(document, budget)
+        for chunk in cut(document, reserve, within):
+            yield riders.chunk(make, chunk.body)

@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core.cells import hull
+from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.protocols import Filter
 from chunkwise.core.spans import contains, join
 from chunkwise.core.types import Chunk, Hit, Span
 from chunkwise.retrieve.search import ALPHA
 from chunkwise.retrieve.sentences import Floats, Sentence, Sentences
-
-# How much of the score of the better neighbour a stretch gains: what is about the question goes on beyond an edge.
-_NEIGHBOUR = 0.25
 
 # Up to so many tokens between two bought sentences are bought with them, for text that reads on.
 _GAP = 20
@@ -41,18 +39,29 @@ _FULL_SENTENCE = 35
 class Ladder:
     """The scales at which sentences are scored: stretches of these sizes in tokens, and the sentence itself.
 
-    `sentence` is its weight, a stretch having 1; None weighs it by how long the sentences of the index are.
+    `weights` are those of the sizes, 1 for each where empty; `sentence` is that of the sentence, by how long the
+    sentences of the index are where None. A stretch gains a share `neighbour` of the score of its better neighbour:
+    what is about a question goes on beyond an edge. `alpha` is the share of the dense score, as in a hybrid search.
     """
 
     sizes: tuple[int, ...] = (100, 200, 400, 800, 1600)
+    weights: tuple[float, ...] = ()
     sentence: float | None = None
+    neighbour: float = 0.25
     alpha: float = ALPHA
 
+    def __post_init__(self) -> None:
+        if not self.sizes or min(self.sizes) < 1:
+            raise ChunkwiseError(f"sizes={list(self.sizes)} must be tokens, at least one size; try [100, 200, 400]")
+        if self.weights and len(self.weights) != len(self.sizes):
+            raise ChunkwiseError(f"{len(self.weights)} weights for {len(self.sizes)} sizes; give one for each, or none")
 
+
+# Source: fixed on covidqa, qmsum and xquad-en, compared in docs/methods/assemble.md.
 LADDERS = {
     "default": Ladder(),
     "fine": Ladder((100, 200, 400), sentence=1.4),
-    "coarse": Ladder((200, 400, 800, 1600), sentence=0.3),
+    "coarse": Ladder((100, 200, 400, 800, 1600), weights=(0.5, 1, 1, 1, 1), sentence=0.2, neighbour=0.5),
 }
 
 
@@ -75,13 +84,16 @@ def scores(sentences: Sentences, question: Question, ladder: Ladder, allowed: ND
         dense = _scaled(sentences.dense(products, rung), open_)
         lexical = _scaled(sentences.lexical(question.words, rung), open_)
         mixed = ladder.alpha * dense + (1 - ladder.alpha) * lexical
-        return _scaled(_smoothed(mixed, sentences.document[rung.starts]) if size else mixed, open_)[rung.owner]
+        if size:
+            mixed += ladder.neighbour * _better_neighbour(mixed, sentences.document[rung.starts])
+        return _scaled(mixed, open_)[rung.owner]
 
     weight = ladder.sentence
     if weight is None:
         weight = min(1.0, float(sentences.tokens.mean()) / _FULL_SENTENCE) ** 2
-    total = weight * scaled(0) + sum(scaled(size) for size in ladder.sizes)
-    return np.where(allowed, total / (weight + len(ladder.sizes)), -1.0)
+    parts = [(0, weight), *zip(ladder.sizes, ladder.weights or [1.0] * len(ladder.sizes), strict=True)]
+    total = sum(part * scaled(size) for size, part in parts if part)
+    return np.where(allowed, total / sum(part for _, part in parts), -1.0)
 
 
 def assemble(
@@ -212,16 +224,16 @@ def _ranked(scored: Sequence[tuple[float, Chunk]]) -> list[Hit]:
         best[chunk.document_id] = max(score, best.get(chunk.document_id, 0.0))
     by_score = sorted(range(len(scored)), key=lambda i: -scored[i][0])
     hits = [Hit(scored[i][1], float(scored[i][0]), rank, ("assembled",)) for rank, i in enumerate(by_score, 1)]
-    return sorted(hits, key=lambda hit: (-best[hit.chunk.document_id], hit.chunk.document_id, hit.chunk.start))
+    return sorted(hits, key=lambda hit: (-best[hit.chunk.document_id], hit.chunk.document_id, hit.chunk.body))
 
 
-def _smoothed(score: Floats, document: NDArray[np.intp]) -> Floats:
-    """Add to each stretch a share of the better of its neighbours in the same document."""
+def _better_neighbour(score: Floats, document: NDArray[np.intp]) -> Floats:
+    """Return for each stretch the better score of those before and after it in the same document."""
     same = document[1:] == document[:-1]
     before, after = np.zeros_like(score), np.zeros_like(score)
     before[1:] = np.where(same, score[:-1], 0)
     after[:-1] = np.where(same, score[1:], 0)
-    return score + _NEIGHBOUR * np.maximum(before, after)
+    return np.maximum(before, after)
 
 
 def _scaled(score: Floats, open_: NDArray[np.bool_]) -> Floats:

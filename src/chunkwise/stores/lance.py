@@ -403,6 +403,8 @@ def _parse_manifest(path: Path, content: bytes) -> dict[str, Any]:
             f"{path.parent} has the index format {manifest['chunkwise_index']}, this version reads {FORMAT}; "
             "run: pip install --upgrade chunkwise"
         )
+    if manifest["chunkwise_index"] < FORMAT:
+        raise StoreError(f"{path.parent} was made by an older version; move it away and index again")
     info = manifest.get("info")
     if not isinstance(info, dict) or not isinstance(info.get("dim"), int):
         raise _unreadable(path, "it does not say `dim`")
