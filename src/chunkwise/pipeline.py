@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,9 +23,12 @@ from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, Reading, find_files
+from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, assemble
 from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
+from chunkwise.retrieve.sentences import Sentences
 from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
+from chunkwise.text.terms import terms
 from chunkwise.text.tokens import tokenizer as find_tokenizer
 from chunkwise.updating import Added, Embed, Update, embedded
 
@@ -120,6 +123,7 @@ class Index:
             raise StoreError(f"{self.url} does not say what it was made with; move it away and index again")
         wanted = encoder if encoder is not None else made_with.get("encoder_spec", MINILM)
         self.encoder: Encoder = find_encoder(wanted) if isinstance(wanted, str) else wanted
+        self._read: tuple[Hashable, Sentences] | None = None
         self._spec = wanted if isinstance(wanted, str) else wanted.name
         self._cache = None if cache == USER_CACHE and not isinstance(wanted, str) else cache
         if made_with and made_with["encoder"] != self.encoder.name:
@@ -220,16 +224,61 @@ class Index:
         """
         if mode not in get_args(Mode):
             raise ChunkwiseError(f"mode={mode!r} is not one of {', '.join(get_args(Mode))}")
-        if not query.strip():
-            raise ChunkwiseError("the question is empty; ask something")
-        if k < 1 or (tokens is not None and tokens < 1):
-            raise ChunkwiseError(f"k={k} and tokens={tokens} must be at least 1; try k=5")
-        if not self._store.count():
-            raise StoreError(f"{self.url} holds no chunks; run: chunkwise index PATH --index {self.url}")
+        if k < 1:
+            raise ChunkwiseError(f"k={k} must be at least 1; try k=5")
+        self._check(query, tokens)
         retriever = self._retriever(mode, where or {})
         if tokens is None:
             return retriever(query, k)
         return within(retriever(query, max(_RANKED, tokens // _FEWEST_TOKENS)), tokens)
+
+    def assemble(
+        self,
+        query: str,
+        *,
+        tokens: int = 800,
+        ladder: str | Ladder = "default",
+        tokenizer: str | Tokenizer | None = None,
+        where: Filter | None = None,
+    ) -> list[Hit]:
+        """Return the evidence for a question that `tokens` pay for: exact passages, in reading order.
+
+        Sentences are scored at several scales, by themselves and in the stretches of text around them, and bought one
+        by one; see chunkwise.retrieve.assemble. It works on every index, best on one of sentences, as of the recipe
+        `nest(200, base=structural(), sentences=True)`. `ladder` is "default", "fine" for single facts, or "coarse" for
+        questions whose answer is long. Tokens are those of `tokenizer`, which should be your model's; by default those
+        of the encoder; no special ones.
+        Cost: the first call after a change reads the index into memory, 1 s for every 20,000 sentences.
+        Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
+        """
+        if isinstance(ladder, str) and ladder not in LADDERS:
+            raise ChunkwiseError(f"ladder={ladder!r} is not one of {', '.join(LADDERS)}; or give a Ladder")
+        self._check(query, tokens)
+        counter = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer or self.encoder.tokenizer
+        return assemble(
+            self._sentences(),
+            Question(terms(query), self.encoder([query], role="query")[0]),
+            tokens=tokens,
+            count=lambda text: counter.count(text) - counter.n_special,
+            text_of=self._store.text,
+            ladder=LADDERS[ladder] if isinstance(ladder, str) else ladder,
+            where=where,
+        )
+
+    def _sentences(self) -> Sentences:
+        """Return the sentences of the index, read anew where something changed."""
+        revision = self._store.revision
+        if self._read is None or self._read[0] != revision:
+            self._read = (revision, Sentences(self._store.entries(), self.encoder.tokenizer.n_special))
+        return self._read[1]
+
+    def _check(self, query: str, tokens: int | None) -> None:
+        if not query.strip():
+            raise ChunkwiseError("the question is empty; ask something")
+        if tokens is not None and tokens < 1:
+            raise ChunkwiseError(f"tokens={tokens} must be at least 1; try tokens=800")
+        if not self._store.count():
+            raise StoreError(f"{self.url} holds no chunks; run: chunkwise index PATH --index {self.url}")
 
     def _retriever(self, mode: Mode, where: Filter) -> Retriever:
         vector, lexical = Vector(self._store, self.encoder, where), Lexical(self._store, where)

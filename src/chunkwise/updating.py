@@ -82,7 +82,7 @@ class Update:
             start += len(chunks)
             told = {name: value for name, value in document.meta.items() if name not in NOTES}
             meta = {"media_type": document.media_type, **told}
-            entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta))
+            entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta, document.text))
             self._added.append(document.id)
         self._n_chunks += len(vectors)
         self._waiting, self.n_waiting = [], 0

@@ -12,6 +12,7 @@ from chunkwise.core.errors import RecipeError
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Document
 from chunkwise.pipeline import Index, chunk, chunker, parse
+from chunkwise.readers.read import read_text
 from chunkwise.testing import check_chunker
 from laws.strategies import documents
 
@@ -29,10 +30,14 @@ def levels(chunks: list[Chunk]) -> dict[int, list[Chunk]]:
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("pipe", ["", " | overlap(ratio=0.2)", " | context(headings=True)"])
-@given(document=documents, smallest=st.integers(8, 40))
-def test_every_child_lies_in_its_parent(base: str, pipe: str, document: Document, smallest: int) -> None:
+@given(document=documents, smallest=st.integers(8, 40), sentences=st.booleans())
+def test_every_child_lies_in_its_parent(
+    base: str, pipe: str, document: Document, smallest: int, *, sentences: bool
+) -> None:
     sizes = [6 * smallest, 3 * smallest, smallest]
-    cut = chunker(f"nest({sizes[0]}, {sizes[1]}, {sizes[2]}, base={base}){pipe}", tokenizer="words")
+    more = ", sentences=True" if sentences else ""
+    cut = chunker(f"nest({sizes[0]}, {sizes[1]}, {sizes[2]}, base={base}{more}){pipe}", tokenizer="words")
+    sizes.append(smallest)
     chunks = check_chunker(cut, document)
     by_id = {c.id: c for c in chunks}
     for level, members in levels(chunks).items():
@@ -107,3 +112,19 @@ def test_levels_over_the_encoders_limit_are_lowered_only_if_they_are_embedded() 
     notes = index.add_documents([DAM], recipe="nest(2048, 512)").notes
     assert "size=512 is more than all-MiniLM-L6-v2 takes, which is 256; cut by nest(sizes=(2048, 512, 256)" in notes[0]
     assert index.recipe.startswith("nest(sizes=(2048, 512, 256)")
+
+
+def test_the_last_level_of_a_ladder_is_of_single_sentences_without_what_follows_the_nest() -> None:
+    text = "# Dams\n\nThe dam holds. It was built in 1911.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
+    document = read_text(text, id="dams.md")
+    chunks = chunk(document, "nest(50, base=structural(), sentences=True) | context(headings=True)", tokenizer="words")
+    last = [c for c in chunks if c.meta["level"] == 1]
+    assert [c.body.slice(text).strip() for c in last] == [
+        "# Dams\n\nThe dam holds.",
+        "It was built in 1911.",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "| 3 | 4 |",
+    ]
+    assert not any(c.context for c in last)
+    assert last[-1].text == "| a | b |\n|---|---|\n| 3 | 4 |"
+    assert parse(repr(chunker("nest(50, sentences=True)"))) == parse("nest(50, sentences=True)")

@@ -361,3 +361,43 @@ def test_an_entry_that_would_not_come_back_is_refused_whole(store: Store, bad: E
         store.replace([entry("b.md", "new"), bad])
     assert set(store.documents()) == {"a.md"}
     assert [chunk.text for chunk in store.chunks("a.md")] == ["old"]
+
+
+def test_what_was_stored_is_read_back_by_document(store: Store) -> None:
+    given = [
+        replace(entry("b.md", "one", "two", meta={"lang": "en", "pages": [1, 2]}), text="one\ntwo"),
+        replace(entry("a.md"), text=" "),
+    ]
+    store.replace(given)
+    found = list(store.entries())
+    assert [one.document_id for one in found] == ["a.md", "b.md"]
+    for one, other in zip(found, reversed(given), strict=True):
+        assert (one.fingerprint, one.source, one.chunks, one.meta, one.text) == (
+            other.fingerprint,
+            other.source,
+            other.chunks,
+            other.meta,
+            other.text,
+        )
+        assert one.vectors.shape == other.vectors.shape
+        assert np.allclose(one.vectors, other.vectors)
+    assert store.text("b.md") == "one\ntwo"
+    assert store.text("c.md") == ""
+
+
+def test_a_revision_tells_of_every_change(store: Store) -> None:
+    seen = [store.revision]
+    for change in (
+        lambda: store.replace([entry("a.md", "one")]),
+        lambda: store.replace([entry("a.md", "two")]),
+        lambda: store.delete(["a.md"]),
+    ):
+        change()
+        assert store.revision not in seen
+        assert store.revision == store.revision
+        seen.append(store.revision)
+
+
+def test_half_a_character_anywhere_in_a_document_is_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match="half a character"):
+        store.replace([replace(entry("a.md", "one"), text="one \ud800")])

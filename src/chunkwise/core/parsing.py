@@ -114,7 +114,7 @@ def _build(node: ast.expr, registry: Mapping[str, type], tokenizer: Tokenizer | 
     }
     if len(given) < len(call.keywords):
         raise RecipeError(f"{name}: a parameter is given twice in {ast.unparse(node)!r}")
-    if len(values) > 1 and _takes_many(registry[name]):
+    if values and _takes_many(registry[name]) and (len(values) > 1 or not isinstance(values[0], (list, tuple))):
         values = [values]
     unset: dict[str, Any] = {}
     if tokenizer is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -306,6 +306,7 @@ class Entry:
 
     `vectors` are float32 [n_chunks, dim], of unit length. The chunks' `meta` must survive JSON unchanged.
     `meta` is the document's; its plain values can be filtered by, a chunk's own going before them.
+    `text` is the document's, of which any span can be quoted.
     """
 
     document_id: str
@@ -314,6 +315,7 @@ class Entry:
     chunks: tuple[Chunk, ...]
     vectors: Floats2d
     meta: Mapping[str, Any]
+    text: str = ""
 
 
 Scored: TypeAlias = tuple[Chunk, float]
@@ -353,6 +355,19 @@ class Store(Protocol):
 
     def chunks(self, document_id: str) -> Sequence[Chunk]:
         """Return a document's chunks in order."""
+        ...
+
+    def text(self, document_id: str) -> str:
+        """Return a document's text, empty for one that is not there."""
+        ...
+
+    @property
+    def revision(self) -> Hashable:
+        """What changes with every change of what is stored."""
+        ...
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield all that is stored, by document id."""
         ...
 
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:

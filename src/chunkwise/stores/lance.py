@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core.errors import StoreError, require
-from chunkwise.core.protocols import Entry, Filter, Scored
+from chunkwise.core.protocols import Entry, Filter, Floats2d, Scored
 from chunkwise.core.types import Chunk
 from chunkwise.stores.rows import K1, checked, chunk_of, described, dimension, direction, rounded, row_of, wanted
 from chunkwise.text.terms import terms
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "index.json"
 TABLE = "chunks"
 LOCK = f"{MANIFEST}.lock"
@@ -46,6 +47,8 @@ _TEXTS = ("text", "context", "parent")
 _NUMBERS = ("token_count", "ordinal")
 _PARTS = ("spans", "headings", "pages", "meta")  # as JSON
 _FIELDS = ("document_id", "position", *_TEXTS, *_NUMBERS, *_PARTS)
+# What is of the whole document stands in its first row only.
+_DOCUMENT = ("fingerprint", "source", "document_text", "document_meta")
 
 
 class LanceStore:
@@ -134,6 +137,33 @@ class LanceStore:
         """Return a document's chunks in order; none for a document that is not there."""
         found = self._rows(f"{_is_one_of([document_id])} AND position > {_MARKER}", _FIELDS)
         return [chunk_of(row) for row in sorted(found, key=lambda row: int(row["position"]))]
+
+    def text(self, document_id: str) -> str:
+        """Return a document's text, empty for one that is not there."""
+        found = self._rows(f"{_is_one_of([document_id])} AND position <= 0", ("document_text",))
+        return found[0]["document_text"] if found else ""
+
+    @property
+    def revision(self) -> Hashable:
+        """What changes with every change of what is stored."""
+        table = self._table()
+        if table is None:
+            return None
+        with _named(self.folder, "read"):
+            return int(table.version)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield all that is stored, by document id. All of it is read into memory first."""
+        table = self._table()
+        if table is None:
+            return
+        with _named(self.folder, "read"):
+            columns = table.search().select([*_FIELDS, *_DOCUMENT, "vector"]).to_arrow()
+        columns = columns.sort_by([("document_id", "ascending"), ("position", "ascending")])
+        vectors = columns["vector"].combine_chunks().flatten().to_numpy().reshape(columns.num_rows, -1)
+        rows = columns.drop_columns(["vector"]).to_pylist()
+        for _, group in groupby(enumerate(rows), key=lambda pair: pair[1]["document_id"]):
+            yield _entry_of(list(group), vectors)
 
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest cosine with `vector`, best first.
@@ -272,7 +302,7 @@ def _schema(dim: int) -> Any:
     arrow = require("pyarrow", extra="search")
     text, number = arrow.string(), arrow.int64()
     columns = {
-        **dict.fromkeys(("id", "document_id", "fingerprint", "source", *_TEXTS, *_PARTS, "terms"), text),
+        **dict.fromkeys(("id", "document_id", *_DOCUMENT, *_TEXTS, *_PARTS, "terms"), text),
         **dict.fromkeys(("position", *_NUMBERS), number),
         "tags": arrow.list_(text),
         "vector": arrow.list_(arrow.float32(), dim),
@@ -295,16 +325,32 @@ def _columns(entries: Iterable[Entry], dim: int) -> Any:
 
 
 def _entry_rows(entry: Entry) -> Iterator[dict[str, Any]]:
+    document = {
+        "document_id": entry.document_id,
+        "fingerprint": entry.fingerprint,
+        "source": entry.source,
+    }
+    whole = {"document_text": entry.text, "document_meta": json.dumps(dict(entry.meta), default=str)}
     for position, chunk in enumerate(entry.chunks):
-        yield {**row_of(entry, position), "terms": " ".join(terms(chunk.embed_text))}
+        row = {**row_of(entry, position), **document, "terms": " ".join(terms(chunk.embed_text))}
+        yield {**row, **whole} if position == 0 else row
     if not entry.chunks:
-        yield {
-            "id": f"no chunks: {entry.document_id}",
-            "document_id": entry.document_id,
-            "position": _MARKER,
-            "fingerprint": entry.fingerprint,
-            "source": entry.source,
-        }
+        yield {"id": f"no chunks: {entry.document_id}", "position": _MARKER, **document, **whole}
+
+
+def _entry_of(numbered: Sequence[tuple[int, dict[str, Any]]], vectors: Floats2d) -> Entry:
+    """Return the entry of a document's rows, the first first."""
+    first = numbered[0][1]
+    held = [(number, row) for number, row in numbered if row["position"] > _MARKER]
+    return Entry(
+        first["document_id"],
+        first["fingerprint"],
+        first["source"],
+        tuple(chunk_of(row) for _, row in held),
+        vectors[[number for number, _ in held]],
+        json.loads(first["document_meta"]),
+        first["document_text"],
+    )
 
 
 def _marker_vector(dim: int) -> NDArray[np.float32]:
@@ -357,6 +403,8 @@ def _parse_manifest(path: Path, content: bytes) -> dict[str, Any]:
             f"{path.parent} has the index format {manifest['chunkwise_index']}, this version reads {FORMAT}; "
             "run: pip install --upgrade chunkwise"
         )
+    if manifest["chunkwise_index"] < FORMAT:
+        raise StoreError(f"{path.parent} was made by an older version; move it away and index again")
     info = manifest.get("info")
     if not isinstance(info, dict) or not isinstance(info.get("dim"), int):
         raise _unreadable(path, "it does not say `dim`")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -68,6 +68,20 @@ class MemoryStore:
         """Return a document's chunks in order; none for a document that is not there."""
         entry = self._index.entries.get(document_id)
         return entry.chunks if entry else ()
+
+    def text(self, document_id: str) -> str:
+        """Return a document's text, empty for one that is not there."""
+        entry = self._index.entries.get(document_id)
+        return entry.text if entry else ""
+
+    @property
+    def revision(self) -> Hashable:
+        """What changes with every change of what is stored."""
+        return self._index
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield all that is stored, by document id."""
+        return iter(list(self._index.entries.values()))
 
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest cosine with `vector`, best first.

@@ -99,8 +99,6 @@ def row_of(entry: Entry, position: int) -> dict[str, Any]:
         "id": chunk.id,
         "document_id": chunk.document_id,
         "position": position,
-        "fingerprint": entry.fingerprint,
-        "source": entry.source,
         "text": chunk.text,
         "context": chunk.context,
         "token_count": chunk.token_count,
@@ -144,7 +142,7 @@ def _word(value: str | int | float | date) -> str:
 
 
 def _check_chunks(entry: Entry) -> None:
-    _check_unicode(entry.document_id, (entry.document_id, entry.fingerprint, entry.source))
+    _check_unicode(entry.document_id, (entry.document_id, entry.fingerprint, entry.source, entry.text))
     seen: dict[str, int] = {}
     for position, chunk in enumerate(entry.chunks):
         place = f"{entry.document_id}, chunk {position}"

@@ -1,0 +1,242 @@
+"""Assemble evidence: score every sentence at several scales, and spend a budget of tokens on the best.
+
+A chunk is a unit of scoring. What a reader is given need not be whole chunks: of the best the parts that say nothing
+to the question are paid for, too. Here each sentence is scored by itself and in every larger stretch of text that
+holds it, and sentences are bought one by one, joined where they meet, and given in the order of the text.
+Source: ours; measured in docs/methods/assemble.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core.cells import hull
+from chunkwise.core.errors import ChunkwiseError
+from chunkwise.core.protocols import Filter
+from chunkwise.core.spans import contains, join
+from chunkwise.core.types import Chunk, Hit, Span
+from chunkwise.retrieve.search import ALPHA
+from chunkwise.retrieve.sentences import Floats, Sentence, Sentences
+
+# Up to so many tokens between two bought sentences are bought with them, for text that reads on.
+_GAP = 20
+
+# How many times as many candidates are looked at as the budget would pay for; of what is left of a budget, less than
+# this share is not looked for.
+_CANDIDATES, _REST = 4, 0.03
+
+# Sentences of about so many tokens, as in articles and papers, are worth as much as a stretch; those of speech, which
+# are shorter and say less by themselves, by the square of what they have of it.
+_FULL_SENTENCE = 35
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The scales at which sentences are scored: stretches of these sizes in tokens, and the sentence itself.
+
+    `weights` are those of the sizes, 1 for each where empty; `sentence` is that of the sentence, by how long the
+    sentences of the index are where None. A stretch gains a share `neighbour` of the score of its better neighbour:
+    what is about a question goes on beyond an edge. `alpha` is the share of the dense score, as in a hybrid search.
+    """
+
+    sizes: tuple[int, ...] = (100, 200, 400, 800, 1600)
+    weights: tuple[float, ...] = ()
+    sentence: float | None = None
+    neighbour: float = 0.25
+    alpha: float = ALPHA
+
+    def __post_init__(self) -> None:
+        if not self.sizes or min(self.sizes) < 1:
+            raise ChunkwiseError(f"sizes={list(self.sizes)} must be tokens, at least one size; try [100, 200, 400]")
+        if self.weights and len(self.weights) != len(self.sizes):
+            raise ChunkwiseError(f"{len(self.weights)} weights for {len(self.sizes)} sizes; give one for each, or none")
+
+
+# Source: fixed on covidqa, qmsum and xquad-en, compared in docs/methods/assemble.md.
+LADDERS = {
+    "default": Ladder(),
+    "fine": Ladder((100, 200, 400), sentence=1.4),
+    "coarse": Ladder((100, 200, 400, 800, 1600), weights=(0.5, 1, 1, 1, 1), sentence=0.2, neighbour=0.5),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, as the index sees it: its words and its vector."""
+
+    words: Sequence[str]
+    vector: NDArray[np.float32]
+
+
+def scores(sentences: Sentences, question: Question, ladder: Ladder, allowed: NDArray[np.bool_]) -> Floats:
+    """Return the score of each sentence, up to 1, the sum of those of its stretches; below 0 where not `allowed`."""
+    products = sentences.products(question.vector)
+
+    def scaled(size: int) -> Floats:
+        rung = sentences.rung(size)
+        open_ = np.zeros(len(rung.starts), np.bool_)
+        open_[rung.owner[allowed]] = True
+        dense = _scaled(sentences.dense(products, rung), open_)
+        lexical = _scaled(sentences.lexical(question.words, rung), open_)
+        mixed = ladder.alpha * dense + (1 - ladder.alpha) * lexical
+        if size:
+            mixed += ladder.neighbour * _better_neighbour(mixed, sentences.document[rung.starts])
+        return _scaled(mixed, open_)[rung.owner]
+
+    weight = ladder.sentence
+    if weight is None:
+        weight = min(1.0, float(sentences.tokens.mean()) / _FULL_SENTENCE) ** 2
+    parts = [(0, weight), *zip(ladder.sizes, ladder.weights or [1.0] * len(ladder.sizes), strict=True)]
+    total = sum(part * scaled(size) for size, part in parts if part)
+    return np.where(allowed, total / sum(part for _, part in parts), -1.0)
+
+
+def assemble(
+    sentences: Sentences,
+    question: Question,
+    *,
+    tokens: int,
+    count: Callable[[str], int],
+    text_of: Callable[[str], str],
+    ladder: Ladder = LADDERS["default"],
+    where: Filter | None = None,
+) -> list[Hit]:
+    """Return the evidence for a question that `tokens` pay for, as counted by `count`: passages in reading order.
+
+    They are ordered by document, that of the best one first, and in a document by place; ranks go by score.
+    `text_of` returns the text of a document by its id.
+    """
+    allowed = sentences.allowed(where or {})
+    if not allowed.any():
+        return []
+    score = scores(sentences, question, ladder, allowed)
+    cost = _Cost(sentences, count)
+    chosen = selected(sentences, score, tokens, cost)
+    passages = _passages(sentences, chosen, count, text_of)
+    while passages and (excess := sum(chunk.token_count for _, chunk in passages) - tokens) > 0:
+        # Joined, texts may have a token more than one by one, or a header that comes with every row of a table.
+        for number in sorted(chosen, key=lambda number: score[number]):
+            if excess > 0:
+                chosen.remove(number)
+                excess -= cost(number)
+        passages = _passages(sentences, chosen, count, text_of)
+    return _ranked([(max(score[number] for number in numbers), chunk) for numbers, chunk in passages])
+
+
+def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[int], int]) -> list[int]:
+    """Return the numbers of the sentences bought, in order: the best first, as long as the budget pays for them."""
+    n = min(len(score), 64 + int(_CANDIDATES * tokens / max(float(sentences.tokens.mean()), 1)))
+    best = np.argpartition(-score, n - 1)[:n]
+    bought: dict[int, int] = {}
+    left = tokens
+    for number in best[np.lexsort((best, -score[best]))].tolist():
+        if score[number] < 0 or left < _REST * tokens:
+            break
+        if number not in bought and cost(number) <= left:
+            bought[number] = cost(number)
+            bought |= _between(sentences, bought, number, min(_GAP, left - cost(number)), cost)
+            left = tokens - sum(bought.values())
+    return sorted(bought)
+
+
+def _between(
+    sentences: Sentences, bought: Container[int], number: int, most: int, cost: Callable[[int], int]
+) -> dict[int, int]:
+    """Return what stands between a sentence and the next bought one before or after it, if it costs at most `most`."""
+    found: dict[int, int] = {}
+    for step in (-1, 1):
+        gap: dict[int, int] = {}
+        other = number + step
+        while sum(gap.values()) <= most and sentences.together(number, other):
+            if other in bought:
+                found |= gap
+                most -= sum(gap.values())
+                break
+            gap[other] = cost(other)
+            other += step
+    return found
+
+
+class _Cost:
+    """What a sentence costs, each counted once."""
+
+    def __init__(self, sentences: Sentences, count: Callable[[str], int]) -> None:
+        self._sentences = sentences
+        self._count = count
+        self._known: dict[int, int] = {}
+
+    def __call__(self, number: int) -> int:
+        if number not in self._known:
+            self._known[number] = max(1, self._count(self._sentences.each[number].text))
+        return self._known[number]
+
+
+def _passages(
+    sentences: Sentences, chosen: Sequence[int], count: Callable[[str], int], text_of: Callable[[str], str]
+) -> list[tuple[list[int], Chunk]]:
+    """Return the runs of chosen sentences, each as a chunk that holds exactly them and what rides along."""
+    found = []
+    for id, numbers in groupby(chosen, key=lambda number: sentences.each[number].chunk.document_id):
+        text = text_of(id)
+        runs: list[list[int]] = []
+        for number in numbers:
+            before = runs[-1][-1] if runs else None
+            if before is not None and before + 1 == number and _adjoin(sentences, before, text):
+                runs[-1].append(number)
+            else:
+                runs.append([number])
+        found += [(run, _passage([sentences.each[number] for number in run], text, count)) for run in runs]
+    return found
+
+
+def _adjoin(sentences: Sentences, number: int, text: str) -> bool:
+    """Tell whether nothing but blanks stands between a sentence and the next."""
+    one, other = sentences.each[number], sentences.each[number + 1]
+    return not text[one.span.end : other.span.start].strip()
+
+
+def _passage(run: Sequence[Sentence], text: str, count: Callable[[str], int]) -> Chunk:
+    body = Span(run[0].span.start, run[-1].span.end)
+    riding = {span: None for sentence in run for span in sentence.chunk.spans[:-1] if not contains(body, span)}
+    spans = (*riding, body)
+    verbatim = join(text, spans)
+    cells = [str(sentence.chunk.meta["cells"]) for sentence in run if "cells" in sentence.chunk.meta]
+    return Chunk(
+        document_id=run[0].chunk.document_id,
+        spans=spans,
+        text=verbatim,
+        token_count=count(verbatim),
+        headings=run[0].chunk.headings,
+        pages=tuple(sorted({page for sentence in run for page in sentence.chunk.pages})),
+        meta={"cells": hull(cells)} if cells else {},
+    )
+
+
+def _ranked(scored: Sequence[tuple[float, Chunk]]) -> list[Hit]:
+    """Return the passages by document, the one with the best of them first, and with their ranks by score."""
+    best: dict[str, float] = {}
+    for score, chunk in scored:
+        best[chunk.document_id] = max(score, best.get(chunk.document_id, 0.0))
+    by_score = sorted(range(len(scored)), key=lambda i: -scored[i][0])
+    hits = [Hit(scored[i][1], float(scored[i][0]), rank, ("assembled",)) for rank, i in enumerate(by_score, 1)]
+    return sorted(hits, key=lambda hit: (-best[hit.chunk.document_id], hit.chunk.document_id, hit.chunk.body))
+
+
+def _better_neighbour(score: Floats, document: NDArray[np.intp]) -> Floats:
+    """Return for each stretch the better score of those before and after it in the same document."""
+    same = document[1:] == document[:-1]
+    before, after = np.zeros_like(score), np.zeros_like(score)
+    before[1:] = np.where(same, score[:-1], 0)
+    after[:-1] = np.where(same, score[1:], 0)
+    return np.maximum(before, after)
+
+
+def _scaled(score: Floats, open_: NDArray[np.bool_]) -> Floats:
+    """Scale so that the lowest open one is 0 and the highest 1; all 0 where they are alike."""
+    low, high = score[open_].min(), score[open_].max()
+    return (score - low) / (high - low) if high > low else np.zeros_like(score)

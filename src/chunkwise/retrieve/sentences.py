@@ -1,0 +1,225 @@
+"""The sentences of an index in arrays, and the larger stretches of text that they make up, to be scored in one go.
+
+A stretch needs no vector of its own: the mean of its sentences' vectors, weighted by their tokens, finds as much as
+the vector of the whole (docs/decisions/0027), and its product with a question is the mean of their products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.core.protocols import Entry, Filter, Floats2d
+from chunkwise.core.types import Chunk, Span
+from chunkwise.stores.rows import tags, wanted
+from chunkwise.text.sentences import sentence_spans
+from chunkwise.text.terms import terms
+
+Floats: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.intp]
+
+# Lower than is usual for whole documents: in a sentence or a few, a word that comes again says little more.
+# Source: 0.3 to 1.2 and 0 to 0.75 tried on covidqa, qmsum and xquad-en; level around these (docs/methods/assemble.md).
+K1, B = 0.6, 0.4
+
+# Sentences whose vectors are added up at once: a bound on memory.
+_ADDED = 1 << 14
+
+
+class Sentence(NamedTuple):
+    """A sentence, a row or a line of code: where it stands, and the chunk of the index that holds it."""
+
+    chunk: Chunk
+    span: Span
+
+    @property
+    def text(self) -> str:
+        """The sentence, verbatim."""
+        body = self.chunk.body
+        offset = len(self.chunk.text) - body.length - body.start  # what rides along comes before the body
+        return self.chunk.text[self.span.start + offset : self.span.end + offset]
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A partition of the sentences into stretches of text: `owner` is the stretch of each, `starts` their first."""
+
+    owner: Numbers
+    starts: Numbers
+    lengths: Floats
+    norms: Floats
+
+
+class Sentences:
+    """All sentences of some documents, in order, with their words and vectors.
+
+    Where the chunks are sentences, each has its chunk's vector, else shares it with the others of its chunk.
+    Cost: about a second for every 20,000 sentences, once; 1.6 KB a sentence that has a vector of 384 numbers.
+    """
+
+    def __init__(self, entries: Iterable[Entry], n_special: int) -> None:
+        found = list(entries)
+        self.each: list[Sentence] = []
+        held: list[tuple[int, int, int]] = []  # of each sentence: document, chunk, tokens
+        vectors, self._tagged, n_chunks = [], _Tags(), 0
+        for number, entry in enumerate(found):
+            for position in _leaves(entry.chunks):
+                chunk = entry.chunks[position]
+                parts = list(_parts(chunk, n_special))
+                self._tagged.add(entry, chunk, range(len(self.each), len(self.each) + len(parts)))
+                self.each += [Sentence(chunk, span) for span, _ in parts]
+                held += [(number, n_chunks, tokens) for _, tokens in parts]
+                vectors.append(entry.vectors[position])
+                n_chunks += 1
+        columns = np.array(held, np.intp).reshape(-1, 3)
+        self.document, self._holder, self.tokens = columns.T.copy()
+        self._vectors: Floats2d = np.array(vectors, np.float32) if vectors else np.empty((0, 0), np.float32)
+        self._words, self._n_words = _postings(terms(sentence.text) for sentence in self.each)
+        self._titles, _ = _postings(_heading_words(sentence.chunk) for sentence in self.each)
+        self._rungs: dict[int, Rung] = {}
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    def together(self, one: int, other: int) -> bool:
+        """Tell whether two numbers are those of sentences of one document."""
+        return min(one, other) >= 0 and max(one, other) < len(self.each) and self.document[one] == self.document[other]
+
+    def allowed(self, where: Filter) -> NDArray[np.bool_]:
+        """Return which sentences pass a filter."""
+        return self._tagged.mask(where, len(self.each))
+
+    def rung(self, size: int) -> Rung:
+        """Return the partition into stretches of at most `size` tokens, each sentence by itself for 0.
+
+        A stretch is of one document, and ends before a heading where it is at least half full there.
+        """
+        if size not in self._rungs:
+            starts = self._starts(size)
+            owner = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(self.each)))
+            lengths: Floats = np.bincount(owner, weights=self._n_words, minlength=len(starts)).astype(float)
+            self._rungs[size] = Rung(owner, starts, lengths, self._norms(starts))
+        return self._rungs[size]
+
+    def products(self, query: NDArray[np.float32]) -> Floats:
+        """Return the product of a question's vector with that of each sentence."""
+        return (self._vectors @ query).astype(np.float64)[self._holder]
+
+    def dense(self, products: Floats, rung: Rung) -> Floats:
+        """Return the cosine of the question with each stretch of a rung, 0 for one without direction."""
+        sums = np.bincount(rung.owner, weights=self.tokens * products, minlength=len(rung.starts))
+        return np.divide(sums, rung.norms, out=np.zeros_like(sums), where=rung.norms > 0)
+
+    def lexical(self, words: Sequence[str], rung: Rung) -> Floats:
+        """Return the BM25 score of each stretch of a rung; its headings are words of it, too."""
+        n = len(rung.starts)
+        scores = np.zeros(n)
+        scale = K1 * (1 - B + B * rung.lengths / max(rung.lengths.mean(), 1))
+        for word in dict.fromkeys(words):
+            counts = np.zeros(n)
+            if word in self._words:
+                rows, times = self._words[word]
+                counts += np.bincount(rung.owner[rows], weights=times, minlength=n)
+            if word in self._titles and n < len(self.each):
+                counts[rung.owner[self._titles[word][0]]] += 1
+            held = np.flatnonzero(counts)
+            weight = math.log(1 + (n - len(held) + 0.5) / (len(held) + 0.5))
+            scores[held] += weight * counts[held] * (K1 + 1) / (counts[held] + scale[held])
+        return scores
+
+    def _starts(self, size: int) -> Numbers:
+        n = len(self.each)
+        if not size or not n:
+            return np.arange(n)
+        total = np.concatenate([[0], np.cumsum(self.tokens)])
+        headings = [sentence.chunk.headings for sentence in self.each]
+        ends = np.searchsorted(self.document, self.document, side="right")
+        begins = np.array([i == 0 or headings[i] != headings[i - 1] for i in range(n)])
+        last_heading = np.maximum.accumulate(np.where(begins, np.arange(n), 0))
+        starts, start = [], 0
+        while start < n:
+            starts.append(start)
+            stop = int(np.searchsorted(total, total[start] + size, side="right")) - 1
+            stop = min(max(stop, start + 1), int(ends[start]))
+            if stop < ends[start]:
+                heading = int(last_heading[stop])
+                stop = heading if heading > start and total[heading] - total[start] >= size / 2 else stop
+            start = stop
+        return np.array(starts, np.intp)
+
+    def _norms(self, starts: Numbers) -> Floats:
+        """Return the length of the sum of the weighted vectors of each stretch."""
+        norms = np.zeros(len(starts))
+        first = 0
+        while first < len(starts):
+            stop = max(first + 1, int(np.searchsorted(starts, starts[first] + _ADDED)))
+            low, high = starts[first], starts[stop] if stop < len(starts) else len(self.each)
+            weighted = self._vectors[self._holder[low:high]] * self.tokens[low:high, None]
+            sums = np.add.reduceat(weighted, starts[first:stop] - low, axis=0)
+            norms[first:stop] = np.linalg.norm(sums, axis=1)
+            first = stop
+        return norms
+
+
+class _Tags:
+    """Which sentences carry a tag that a filter can ask for."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[range]] = {}
+
+    def add(self, entry: Entry, chunk: Chunk, rows: range) -> None:
+        for tag in tags(entry, chunk):
+            self._rows.setdefault(tag, []).append(rows)
+
+    def mask(self, where: Filter, n: int) -> NDArray[np.bool_]:
+        mask = np.ones(n, np.bool_)
+        for options in wanted(where):
+            any_of = np.zeros(n, np.bool_)
+            for rows in (rows for tag in options for rows in self._rows.get(tag, [])):
+                any_of[rows.start : rows.stop] = True
+            mask &= any_of
+        return mask
+
+
+def _leaves(chunks: Sequence[Chunk]) -> Iterator[int]:
+    """Yield the positions of the chunks of a document that no other is cut from, and that are its own text."""
+    parents = {chunk.parent for chunk in chunks if chunk.parent and "derived" not in chunk.meta}
+    for position, chunk in enumerate(chunks):
+        if chunk.id not in parents and "derived" not in chunk.meta:
+            yield position
+
+
+def _parts(chunk: Chunk, n_special: int) -> Iterator[tuple[Span, int]]:
+    """Yield the sentences of a chunk's own text, and about how many tokens each has."""
+    own = chunk.own
+    text = chunk.text[len(chunk.text) - own.length :]
+    share = max(chunk.token_count - n_special, 1) / max(len(chunk.embed_text), 1)
+    for start, end in [Span(0, len(text))] if chunk.meta.get("sentence") else sentence_spans(text):
+        inside = text[start:end]
+        if stripped := inside.strip():
+            first = own.start + start + len(inside) - len(inside.lstrip())
+            yield Span(first, first + len(stripped)), max(1, round(share * len(stripped)))
+
+
+def _heading_words(chunk: Chunk) -> list[str]:
+    return terms(" ".join(chunk.headings)) if chunk.headings else []
+
+
+def _postings(texts: Iterable[list[str]]) -> tuple[dict[str, tuple[Numbers, Floats]], Floats]:
+    """Return for each word the sentences that have it and how often, and the number of words of each sentence."""
+    found: dict[str, tuple[list[int], list[int]]] = {}
+    lengths = []
+    for row, words in enumerate(texts):
+        lengths.append(len(words))
+        for word, times in Counter(words).items():
+            rows, counts = found.setdefault(word, ([], []))
+            rows.append(row)
+            counts.append(times)
+    postings = {word: (np.array(rows, np.intp), np.array(counts, float)) for word, (rows, counts) in found.items()}
+    return postings, np.array(lengths, float)

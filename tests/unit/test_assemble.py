@@ -1,0 +1,232 @@
+"""Evidence: exact spans within a budget, the best sentences first paid for, in the order of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.core.errors import ChunkwiseError, StoreError
+from chunkwise.core.protocols import Entry
+from chunkwise.core.spans import join, union
+from chunkwise.core.types import Chunk, Document, Hit, Span
+from chunkwise.pipeline import Index
+from chunkwise.readers.read import read_text
+from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, scores
+from chunkwise.retrieve.sentences import Sentences
+from chunkwise.text.terms import terms
+from laws.strategies import documents
+from oracles.assembly import slow_scores, slow_stretches
+from unit.hashing import HashingEncoder, hashed
+
+LADDER = "nest(60, base=structural(), sentences=True)"
+RECIPES = [
+    LADDER,
+    "structural(size=40) | context(headings=True)",
+    "recursive(size=40) | overlap(tokens=10)",
+    "nest(80, 40)",
+    "fixed(size=30)",
+]
+PUMPS = """# Pumps
+
+## Seals
+
+Seals are replaced every six weeks. Worn seals leak oil on the floor. The floor is swept at night.
+
+## Lamps
+
+Lamps are checked daily.
+
+| lamp | hours |
+|------|-------|
+| hall | 900   |
+| yard | 400   |
+"""
+
+
+def built(document: Document, recipe: str) -> Index:
+    index = Index("memory:", encoder=HashingEncoder())
+    index.add_documents([document, Document.from_text("Nothing of note happened.", id="z")], recipe=recipe)
+    return index
+
+
+def words_of(hits: list[Hit]) -> list[str]:
+    return [" ".join(hit.chunk.text.split()) for hit in hits]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@given(document=documents, tokens=st.integers(1, 200), number=st.integers(0, 50))
+def test_evidence_is_verbatim_disjoint_and_within_the_budget(
+    recipe: str, document: Document, tokens: int, number: int
+) -> None:
+    index = built(document, recipe)
+    question = (document.text.split() or ["note"])[number % max(len(document.text.split()), 1)]
+    tokenizer = index.encoder.tokenizer
+    for ladder in LADDERS:
+        hits = index.assemble(question, tokens=tokens, ladder=ladder)
+        assert sum(hit.chunk.token_count for hit in hits) <= tokens
+        texts = {document.id: document.text, "z": "Nothing of note happened."}
+        for hit in hits:
+            assert hit.chunk.text == join(texts[hit.chunk.document_id], hit.chunk.spans)
+            assert hit.chunk.token_count == tokenizer.count(hit.chunk.text) - tokenizer.n_special
+            assert 0 <= hit.score <= 1.000001
+        bodies = [hit.chunk.body for hit in hits if hit.chunk.document_id == document.id]
+        assert all(one.end <= other.start for one, other in pairwise(bodies))
+        assert sorted(hit.rank for hit in hits) == list(range(1, len(hits) + 1))
+        ranked = sorted(hits, key=lambda hit: hit.rank)
+        assert all(one.score >= other.score for one, other in pairwise(ranked))
+        assert hits == index.assemble(question, tokens=tokens, ladder=ladder)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@given(document=documents)
+def test_a_budget_that_pays_for_all_brings_all_that_was_cut(recipe: str, document: Document) -> None:
+    index = built(document, recipe)
+    hits = [hit.chunk for hit in index.assemble("note", tokens=10**6) if hit.chunk.document_id == document.id]
+    found = union(span for chunk in hits for span in chunk.spans)
+    missing = [
+        character
+        for chunk in index.chunks(document.id)
+        for span in chunk.spans
+        for place, character in enumerate(span.slice(document.text), span.start)
+        if not character.isspace() and not any(one.start <= place < one.end for one in found)
+    ]
+    assert not missing
+
+
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(["dam", "oil", "pump", "seal.", "lamp", "weir", "gate"]), max_size=30), max_size=4
+    ),
+    asked=st.lists(st.sampled_from(["dam", "oil", "weir", "none"]), min_size=1, max_size=4),
+    ladder=st.sampled_from([*LADDERS.values(), Ladder((3, 9, 20), weights=(0, 1, 2), neighbour=0, alpha=0.7)]),
+    marks=st.lists(st.booleans(), min_size=1, max_size=5),
+)
+def test_scores_are_those_of_a_slow_reference(
+    texts: list[list[str]], asked: list[str], ladder: Ladder, marks: list[bool]
+) -> None:
+    entries = list(entries_of(texts, marks))
+    sentences = Sentences(entries, n_special=0)
+    if not len(sentences):
+        return
+    question = Question(terms(" ".join(asked)), hashed([" ".join(asked)], 8)[0])
+    found = scores(sentences, question, ladder, np.ones(len(sentences), np.bool_))
+    vectors = np.concatenate([entry.vectors for entry in entries])
+    assert np.allclose(found, slow_scores(sentences, vectors, question, ladder), atol=1e-5)
+    for size in ladder.sizes:
+        starts = [stretch[0] for stretch in slow_stretches(sentences, size)]
+        assert sentences.rung(size).starts.tolist() == starts
+
+
+def entries_of(texts: list[list[str]], marks: list[bool]) -> Iterator[Entry]:
+    """Yield a document for each text, a chunk for every three words; `marks` say which begin a section."""
+    for number, words in enumerate(texts):
+        chunks, start, section = [], 0, 0
+        for i in range(0, len(words), 3):
+            piece = " ".join(words[i : i + 3])
+            section += marks[i % len(marks)]
+            chunks.append(
+                Chunk(
+                    str(number),
+                    (Span(start, start + len(piece)),),
+                    piece,
+                    token_count=len(words[i : i + 3]),
+                    headings=(f"part {section}",),
+                    ordinal=i,
+                    meta={"sentence": True},
+                )
+            )
+            start += len(piece) + 1
+        vectors = hashed([chunk.text for chunk in chunks], 8)
+        yield Entry(str(number), "", "", tuple(chunks), vectors, {}, " ".join(words))
+
+
+def test_what_answers_comes_without_what_stands_around_it() -> None:
+    index = built(read_text(PUMPS, id="pumps.md"), LADDER)
+    hits = index.assemble("How often are seals replaced?", tokens=13, ladder="fine")
+    assert words_of(hits) == ["# Pumps ## Seals Seals are replaced every six weeks."]
+    assert hits[0].chunk.headings == ("Pumps", "Seals")
+    assert hits[0].via == ("assembled",)
+
+
+def test_sentences_that_meet_are_joined_with_what_stands_between_them() -> None:
+    index = built(read_text(PUMPS, id="pumps.md"), LADDER)
+    hits = index.assemble("seals replaced, swept at night", tokens=30, ladder="fine")
+    assert (
+        "Seals are replaced every six weeks. Worn seals leak oil on the floor. The floor is swept" in words_of(hits)[0]
+    )
+
+
+def test_a_row_comes_with_its_header_once() -> None:
+    index = built(read_text(PUMPS, id="pumps.md"), LADDER)
+    hits = index.assemble("yard 400", tokens=60, ladder="fine")
+    rows = next(hit.chunk for hit in hits if "yard" in hit.chunk.text)
+    assert rows.text.count("| lamp | hours |") == 1
+
+
+def test_passages_are_in_the_order_of_the_text_and_the_best_document_comes_first() -> None:
+    index = Index("memory:", encoder=HashingEncoder())
+    first = "Dams hold water. " + "Birds sing all day. " * 90 + "The weir was built in 1911."
+    index.add_documents(
+        [Document.from_text("The weir is old.", id="a"), Document.from_text(first, id="b")], recipe=LADDER
+    )
+    hits = index.assemble("In which year was the weir built? dams", tokens=20, ladder=Ladder((20,), sentence=9))
+    assert [(hit.chunk.document_id, hit.chunk.text) for hit in hits] == [
+        ("b", "Dams hold water."),
+        ("b", "The weir was built in 1911."),
+        ("a", "The weir is old."),
+    ]
+    assert hits[1].rank == 1
+
+
+def test_a_filter_leaves_only_what_it_names() -> None:
+    index = Index("memory:", encoder=HashingEncoder())
+    index.add_documents([Document.from_text(f"The dam is {id}.", id=id) for id in ("a", "b")], recipe=LADDER)
+    hits = index.assemble("dam", where={"document_id": "b"})
+    assert [hit.chunk.document_id for hit in hits] == ["b"]
+    assert index.assemble("dam", where={"document_id": "c"}) == []
+
+
+def test_tokens_are_those_of_the_tokenizer_that_is_named() -> None:
+    index = built(Document.from_text("The dam is old. " * 40, id="a"), LADDER)
+    hits = index.assemble("dam", tokens=100, tokenizer="characters")
+    assert 80 <= sum(len(hit.chunk.text) for hit in hits) <= 100
+
+
+def test_what_is_added_later_is_found(tmp_path: Path) -> None:
+    for url in ("memory:", tmp_path / "index"):
+        index = Index(url, encoder=HashingEncoder())
+        index.add_documents([Document.from_text("The dam is old.", id="a")], recipe=LADDER)
+        assert words_of(index.assemble("dam weir")) == ["The dam is old."]
+        index.add_documents([Document.from_text("The weir is new.", id="b")])
+        assert sorted(words_of(index.assemble("dam weir"))) == ["The dam is old.", "The weir is new."]
+        index.delete("a")
+        assert words_of(index.assemble("dam weir")) == ["The weir is new."]
+
+
+def test_both_stores_assemble_alike(tmp_path: Path) -> None:
+    found = []
+    for url in ("memory:", tmp_path / "index"):
+        index = Index(url, encoder=HashingEncoder())
+        index.add_documents([read_text(PUMPS, id="pumps.md"), Document.from_text("The yard.", id="y")], recipe=LADDER)
+        found.append(index.assemble("yard lamps", tokens=30))
+    assert [hit.chunk for hit in found[0]] == [hit.chunk for hit in found[1]]
+
+
+def test_what_can_not_be_asked_is_told() -> None:
+    index = built(Document.from_text("The dam.", id="a"), LADDER)
+    with pytest.raises(ChunkwiseError, match="question is empty"):
+        index.assemble("  ")
+    with pytest.raises(ChunkwiseError, match="tokens=0 must be at least 1"):
+        index.assemble("dam", tokens=0)
+    with pytest.raises(ChunkwiseError, match="ladder='steep' is not one of default, fine, coarse"):
+        index.assemble("dam", ladder="steep")
+    with pytest.raises(ChunkwiseError, match="1 weights for 2 sizes"):
+        Ladder((100, 200), weights=(1,))
+    with pytest.raises(StoreError, match="holds no chunks"):
+        Index("memory:", encoder=HashingEncoder()).assemble("dam")
