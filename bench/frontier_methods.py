@@ -82,14 +82,15 @@ METHODS = (
     Method("lexical, default recipe", DEFAULT_RECIPE, LEXICAL),
     Method("hybrid, 100", _PLAIN.format(100), HYBRID, drawn="thin"),
     Method("hybrid, 400", _PLAIN.format(400), HYBRID, POOLED, drawn="thin"),
+    Method("hybrid, 150", _PLAIN.format(150), HYBRID),
     Method("late, hybrid", _PLAIN.format(200), HYBRID, LATE, drawn="thin"),
     Method("late, dense", _PLAIN.format(200), DENSE, LATE),
-    Method("contextual", "structural(size=200) | context(title=True, neighbours=1)", HYBRID, drawn="thin"),
-    Method("contextual, summary", "structural(size=200) | context(title=True, summary=True)", HYBRID),
     Method("semantic, default", "scored(size=200)", HYBRID, drawn="thin"),
     Method("semantic, percentile", "scored(size=200, scorer=drop(percentile=95))", HYBRID),
     Method("semantic, cluster", "scored(size=200, scorer=cluster())", HYBRID),
     Method("semantic, max-min", "scored(size=200, scorer=max_min())", HYBRID),
+    Method("contextual", "structural(size=200) | context(title=True, neighbours=1)", HYBRID, drawn="thin"),
+    Method("contextual, summary", "structural(size=200) | context(title=True, summary=True)", HYBRID),
 )
 BASELINE = METHODS[0]
 

@@ -17,6 +17,7 @@ from frontier_methods import BASELINE, METHODS
 from frontier_results import BUDGETS, Found, Metric, Result
 
 _METRICS: tuple[Metric, ...] = get_args(Metric)
+_OVERVIEW = 800  # tokens: about five chunks of 150, as answers are often given
 _PACKAGES = ("chunkwise", "numpy", "onnxruntime", "bm25s", "tiktoken", "tokenizers")
 _CONTENT = {
     "xquad-en": "48 articles of an encyclopedia; the answers are a few words",
@@ -37,6 +38,9 @@ In characters: *recall* is the share of the evidence that is returned, *precisio
 evidence, *IoU* what is both over what is either; means over questions, in percent. ± is half of an interval of 95 %.
 ▲ and ▼ mark what is above or below *{BASELINE.name}* at the same budget by a difference whose interval of 95 % is clear
 of zero: paired bootstrap over questions, {RESAMPLES:,} resamples, not corrected for the number of comparisons.
+
+No set has headings, so that the default recipe adds none; only covidqa has titles. *late* chunks are pooled from what
+the encoder takes at once, 256 tokens; chunks of 400 have the mean of the vectors of their halves.
 """
 
 
@@ -57,18 +61,22 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The scores on one set: for each metric and method a cell for each budget."""
+    """The scores on one set: for each metric and method a cell for each budget; and the mean of the tokens returned."""
 
     set: str
     n_questions: int
     cells: Mapping[Metric, Mapping[str, Sequence[Cell]]]
+    tokens: Mapping[str, Sequence[float]]
 
 
 def tables(found: Found) -> list[Table]:
     """Compute all intervals of the sets of which something was measured."""
     return [
         Table(
-            name, len(next(iter(results.values())).recall[0]), {metric: _cells(results, metric) for metric in _METRICS}
+            name,
+            n_questions=len(next(iter(results.values())).recall[0]),
+            cells={metric: _cells(results, metric) for metric in _METRICS},
+            tokens={method: np.mean(result.tokens, axis=1).tolist() for method, result in results.items()},
         )
         for name, results in found.items()
         if results
@@ -86,6 +94,7 @@ def page(computed: Sequence[Table], found: Found) -> str:
         _INTRODUCTION,
         "![Recall against tokens, a panel for each set](frontier.svg)",
         "",
+        *_overview(computed),
         *_methods(found),
     ]
     for table in computed:
@@ -103,6 +112,21 @@ def _cells(results: Mapping[str, Result], metric: Metric) -> dict[str, list[Cell
         differences = paired_bootstraps(np.concatenate([own - base for own in scores.values()]).T)
     cells = [Cell(mean, difference) for mean, difference in zip(means, differences, strict=True)]
     return {name: cells[i * len(BUDGETS) : (i + 1) * len(BUDGETS)] for i, name in enumerate(scores)}
+
+
+def _overview(computed: Sequence[Table]) -> Iterator[str]:
+    """Yield recall at one budget on all sets."""
+    yield f"## Recall at {_OVERVIEW} tokens"
+    yield ""
+    yield "| method | " + " | ".join(table.set for table in computed) + " |"
+    yield "|---|" + "---:|" * len(computed)
+    place = BUDGETS.index(_OVERVIEW)
+    for method in METHODS:
+        rows = [table.cells["recall"].get(method.name) for table in computed]
+        if any(rows):
+            cells = " | ".join(_with_width(row[place]) if row else "" for row in rows)
+            yield f"| {_title(method.name)} | {cells} |"
+    yield ""
 
 
 def _methods(found: Found) -> Iterator[str]:
@@ -134,6 +158,7 @@ def _section(table: Table) -> Iterator[str]:
         },
         "precision": {name: [_plain(one) for one in row] for name, row in table.cells["precision"].items()},
         "IoU": {name: [_plain(one) for one in row] for name, row in table.cells["iou"].items()},
+        "tokens returned": {name: [f"{mean:,.0f}" for mean in row] for name, row in table.tokens.items()},
     }
     for title, rows in folded.items():
         yield f"<details><summary>{title[:1].upper()}{title[1:]}</summary>"
@@ -147,9 +172,12 @@ def _rows(corner: str, rows: Mapping[str, Sequence[str]]) -> Iterator[str]:
     yield f"| {corner} at tokens | " + " | ".join(f"{budget:,}" for budget in BUDGETS) + " |"
     yield "|---|" + "---:|" * len(BUDGETS)
     for name, row in rows.items():
-        title = f"**{name}**" if name == BASELINE.name else name
-        yield f"| {title} | " + " | ".join(row) + " |"
+        yield f"| {_title(name)} | " + " | ".join(row) + " |"
     yield ""
+
+
+def _title(name: str) -> str:
+    return f"**{name}**" if name == BASELINE.name else name
 
 
 def _with_width(one: Cell) -> str:

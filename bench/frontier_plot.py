@@ -13,7 +13,7 @@ from frontier_page import Cell, Table
 from frontier_results import BUDGETS
 
 # In pixels: panels, what surrounds the plot in one, a line of the legend.
-_COLUMNS, _WIDTH, _HEIGHT, _FONT = 4, 272, 236, 11
+_COLUMNS, _WIDTH, _HEIGHT, _FONT = 4, 272, 264, 11
 _LEFT, _RIGHT, _TOP, _BOTTOM = 36, 12, 30, 34
 _LINE = 17
 _STEP = 10  # of recall, in percent: what an axis ends at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chunkwise.core.errors import ChunkwiseError
@@ -16,6 +16,8 @@ from chunkwise.readers.read import Reading, read
 SHARED = Path(os.environ.get("CHUNKWISE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
 _MARK = "\ufeff"
+# Sets of texts whose first line is the title.
+_TITLED = ("covidqa",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def load(name: str) -> QuestionSet:
     if not folder.is_dir():
         raise ChunkwiseError(f"{folder} is not there; name the folder above data/ in $CHUNKWISE_SHARED")
     files = sorted((folder / "documents").iterdir())
-    documents = {file.name: read(file, reading=Reading(clean="none")) for file in files}
+    documents = {file.name: _read(file, titled=name in _TITLED) for file in files}
     # Offsets count a byte order mark, which is no part of a document.
     marks = {file.name: int(file.read_text("utf-8").startswith(_MARK)) for file in files}
     questions = []
@@ -59,3 +61,8 @@ def load(name: str) -> QuestionSet:
             gold.append((id, span))
         questions.append(Question(told["query"], gold))
     return QuestionSet(name, list(documents.values()), questions)
+
+
+def _read(file: Path, *, titled: bool) -> Document:
+    document = read(file, reading=Reading(clean="none"))
+    return replace(document, meta={**document.meta, "title": document.text.partition("\n")[0]}) if titled else document
