@@ -33,16 +33,17 @@ from questions import Question, QuestionSet, load
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / ".bench" / "frontier"
+_NAMES = [method.name for method in METHODS]
 
 
 def main() -> None:
     """Measure what is not there yet, and write the page."""
     given = options()
     keep_vectors(given.cache)
-    chosen = [method for method in METHODS if not given.methods or method.name in given.methods.split(";")]
+    chosen = [method for method in METHODS if method.name in given.methods]
     for indexed, methods in groupby(() if given.page else chosen, key=lambda method: method.indexed):
         together = list(methods)
-        for name in given.sets.split(","):
+        for name in given.sets:
             missing = [method for method in together if given.again or stored(given.results, name, method) is None]
             if missing:
                 started = time.monotonic()
@@ -62,7 +63,12 @@ def options() -> argparse.Namespace:
     parser.add_argument("--page", action="store_true", help="only write the page of what has been measured")
     parser.add_argument("--cache", type=Path, default=user_file(), help="the file that keeps vectors")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder that keeps what was measured")
-    return parser.parse_args()
+    given = parser.parse_args()
+    given.sets, given.methods = given.sets.split(","), given.methods.split(";") if given.methods else _NAMES
+    for wanted, known in ((given.sets, SETS), (given.methods, _NAMES)):
+        if unknown := set(wanted) - set(known):
+            parser.error(f"{sorted(unknown)} not among {', '.join(map(repr, known))}")
+    return given
 
 
 def measured(questions: QuestionSet, methods: Sequence[Method]) -> Iterator[Result]:

@@ -22,6 +22,9 @@ from chunkwise.pipeline import DEFAULT_RECIPE, Mode
 Find: TypeAlias = Callable[[cw.Index, str, int], Sequence[Located]]
 """`find(index, question, budget)` returns spans of at most `budget` tokens, the best first."""
 
+Rank: TypeAlias = Callable[[cw.Index, str], Sequence[Hit]]
+"""`rank(index, question)` returns hits, the best first."""
+
 # As many hits are ranked as a search by tokens ranks.
 _RANKED = 200
 # Where less than this share of a budget is left, nothing that would fit is looked for any more.
@@ -50,14 +53,14 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Return whole chunks, best first; one that no longer fits is passed over for smaller ones."""
+    """Return whole chunks as they are ranked; one that no longer fits is passed over for smaller ones."""
 
-    mode: Mode
+    rank: Rank
 
     def __call__(self, index: cw.Index, question: str, budget: int) -> list[Located]:
         kept: list[Located] = []
         left = budget
-        for hit in _hits(index, question, self.mode):
+        for hit in _hits(self.rank, index, question):
             if left < _LEAST_LEFT * budget:
                 break
             spans = located(hit)
@@ -68,7 +71,17 @@ class Ranked:
         return kept
 
 
-DENSE, LEXICAL, HYBRID = Ranked("vector"), Ranked("lexical"), Ranked("hybrid")
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Rank the chunks as a search of the index does."""
+
+    mode: Mode
+
+    def __call__(self, index: cw.Index, question: str) -> list[Hit]:
+        return index.search(question, k=_RANKED, mode=self.mode)
+
+
+DENSE, LEXICAL, HYBRID = Ranked(Search("vector")), Ranked(Search("lexical")), Ranked(Search("hybrid"))
 
 _PLAIN = "recursive(size={})"
 
@@ -123,9 +136,9 @@ def n_tokens(text: str) -> int:
 
 
 @lru_cache(maxsize=1)
-def _hits(index: cw.Index, question: str, mode: Mode) -> list[Hit]:
+def _hits(rank: Rank, index: cw.Index, question: str) -> Sequence[Hit]:
     """Rank the chunks once for all budgets."""
-    return index.search(question, k=_RANKED, mode=mode)
+    return rank(index, question)
 
 
 @dataclass(frozen=True, slots=True)
