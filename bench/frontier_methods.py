@@ -90,7 +90,7 @@ METHODS = (
     Method("hybrid, 200", _PLAIN.format(200), HYBRID, drawn="thin"),
     Method("dense, 200", _PLAIN.format(200), DENSE, drawn="thin"),
     Method("lexical, 200", _PLAIN.format(200), LEXICAL, drawn="thin"),
-    Method("hybrid, default recipe", DEFAULT_RECIPE, HYBRID, drawn="thin"),
+    Method("hybrid, default recipe", DEFAULT_RECIPE, HYBRID),
     Method("dense, default recipe", DEFAULT_RECIPE, DENSE),
     Method("lexical, default recipe", DEFAULT_RECIPE, LEXICAL),
     Method("hybrid, 100", _PLAIN.format(100), HYBRID, drawn="thin"),

@@ -107,8 +107,9 @@ def _styles(tables: Sequence[Table]) -> dict[str, _Style]:
 def _plot(table: Table, styles: Mapping[str, _Style], left: int, top: int) -> Iterator[str]:
     """Yield one panel. Its axis is the set's own: what is hard on one set is easy on another."""
     rows = {name: table.cells["recall"][name] for name in styles if name in table.cells["recall"]}
-    means = [one.mean.mean for row in rows.values() for one in row] or [0.0]
-    low, high = _STEP * floor(min(means) / _STEP), _STEP * ceil(max(means) / _STEP)
+    shown = [one.mean.mean for row in rows.values() for one in row] or [0.0]
+    shown += [end for one in rows.get(BASELINE.name, ()) for end in (one.mean.low, one.mean.high)]
+    low, high = _STEP * floor(min(shown) / _STEP), _STEP * ceil(max(shown) / _STEP)
     panel = _Panel(left, top, low, max(high, low + _STEP))
     title = f'<tspan font-weight="bold" font-size="13">{escape(table.set)}</tspan>'
     note = f'<tspan class="quiet" dx="6">{table.n_questions:,} questions</tspan>'
