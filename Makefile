@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 export HF_HUB_OFFLINE = 1
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench frontier clean
 
 setup: $(VENV)/.ready
 
@@ -36,6 +36,10 @@ $(BENCH)/.ready: pyproject.toml bench/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[search,fast,code,documents]' -r bench/requirements.txt
 	@touch $@
+
+# What methods find against the tokens that they return, on public questions: hours, and goes on where it was stopped.
+frontier: setup
+	$(BIN)/python bench/frontier.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(BENCH) .demo .bench

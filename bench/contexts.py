@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core.protocols import Encoder, Floats2d, Role
-from chunkwise.core.spans import intersect, union
 from chunkwise.core.types import Document, Hit, Span
 from chunkwise.embed import minilm
+from chunkwise.evaluate import metrics
+from chunkwise.evaluate.statistics import paired_bootstrap
 from chunkwise.pipeline import Index, Mode
 from chunkwise.readers.read import read_text
 
@@ -28,7 +29,6 @@ PARTS = ["headings=False", "", "title=True", "summary=True", "neighbours=1", "ti
 BASE = "structural(size=200) | context({})"
 MODES: tuple[Mode, ...] = ("vector", "hybrid")
 BUDGET = 800
-RESAMPLES = 2000
 
 Floats1d: TypeAlias = NDArray[np.float64]
 
@@ -81,9 +81,8 @@ def main() -> None:
 
 def interval(differences: Floats1d) -> str:
     """Return the paired bootstrap interval of 95 % of a mean difference, in points."""
-    drawn = np.random.default_rng(0).choice(differences, (RESAMPLES, len(differences))).mean(axis=1)
-    low, high = 100 * np.percentile(drawn, [2.5, 97.5])
-    return f"[{low:+.1f}, {high:+.1f}]"
+    found = paired_bootstrap(100 * differences)
+    return f"[{found.low:+.1f}, {found.high:+.1f}]"
 
 
 def titled(path: Path) -> Document:
@@ -121,14 +120,8 @@ def at_tokens(index: Index, query: dict, mode: Mode, encoder: Encoder) -> float:
 
 def recall(query: dict, hits: Sequence[Hit]) -> float:  # type: ignore[type-arg]  # a line of JSON
     """Return the share of the evidence's characters that the hits hold."""
-    total = found = 0
-    for document_id in {one["document"] for one in query["evidence"]}:
-        gold = union(Span(one["start"], one["end"]) for one in query["evidence"] if one["document"] == document_id)
-        held = union(span for hit in hits if hit.chunk.document_id == document_id for span in hit.chunk.spans)
-        shared = (intersect(one, other) for one in gold for other in held)
-        total += sum(span.length for span in gold)
-        found += sum(span.length for span in shared if span is not None)
-    return found / total
+    found = [(hit.chunk.document_id, span) for hit in hits for span in hit.chunk.spans]
+    return metrics.recall(found, [(one["document"], Span(one["start"], one["end"])) for one in query["evidence"]])
 
 
 if __name__ == "__main__":

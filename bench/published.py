@@ -23,7 +23,8 @@ import chunkwise as cw
 from chunkwise.chunkers.cluster import Cluster
 from chunkwise.core.protocols import Encoder, Passage
 from chunkwise.embed import encoder
-from retrieval import SHARED, recall
+from questions import SHARED
+from retrieval import recall
 
 _SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
 # Published recall at five hits.

@@ -6,18 +6,16 @@ Needs the question sets in `../shared/data` (or $CHUNKWISE_SHARED); without them
 from __future__ import annotations
 
 import json
-import os
 import statistics
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import chunkwise as cw
-from chunkwise.core.spans import gaps
+from chunkwise.evaluate import metrics
 from chunkwise.pipeline import Mode
 from cost import cell
+from questions import SHARED
 
-SHARED = Path(os.environ.get("CHUNKWISE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 _RECIPES = ("recursive(size=200)", "structural(size=200) | context(headings=True)")
 _MODES: tuple[Mode, ...] = ("vector", "lexical", "hybrid")
 
@@ -51,10 +49,6 @@ def page(*, quick: bool) -> Iterator[str]:
 
 def recall(question: dict[str, Any], hits: Sequence[cw.Hit]) -> float:
     """Return the share of the evidence's characters that are in a hit."""
-    covered = total = 0
-    for evidence in question["evidence"]:
-        spans = [span for hit in hits if hit.chunk.document_id == evidence["document"] for span in hit.chunk.spans]
-        whole = cw.Span(evidence["start"], evidence["end"])
-        total += whole.length
-        covered += whole.length - sum(gap.length for gap in gaps(spans, whole))
-    return covered / total
+    found = [(hit.chunk.document_id, span) for hit in hits for span in hit.chunk.spans]
+    gold = [(one["document"], cw.Span(one["start"], one["end"])) for one in question["evidence"]]
+    return metrics.recall(found, gold)
