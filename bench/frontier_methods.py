@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from chunkwise.embed import cached, custom_encoder, minilm, takes
 from chunkwise.embed.batches import unit
 from chunkwise.evaluate.metrics import Located
 from chunkwise.pipeline import DEFAULT_RECIPE, Mode
+from chunkwise.retrieve.assemble import Ladder
 
 Find: TypeAlias = Callable[[cw.Index, str, int], Sequence[Located]]
 """`find(index, question, budget)` returns spans of at most `budget` tokens, the best first."""
@@ -81,15 +82,32 @@ class Search:
         return index.search(question, k=_RANKED, mode=self.mode)
 
 
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Return passages of sentences that are scored at several scales."""
+
+    ladder: str | Ladder = "default"
+
+    def __call__(self, index: cw.Index, question: str, budget: int) -> list[Located]:
+        hits = index.assemble(question, tokens=budget, ladder=self.ladder, tokenizer=_TOKENIZER)
+        by_rank = sorted(hits, key=lambda hit: hit.rank)
+        return [(hit.chunk.document_id, span) for hit in by_rank for span in hit.chunk.spans]
+
+
 DENSE, LEXICAL, HYBRID = Ranked(Search("vector")), Ranked(Search("lexical")), Ranked(Search("hybrid"))
 
 _PLAIN = "recursive(size={})"
+LADDER = "nest(200, base=structural(), sentences=True)"
 
 # Those that others are compared with come first, then by what they cost. Of an index that several use, all at once.
 METHODS = (
     Method("hybrid, 200", _PLAIN.format(200), HYBRID, drawn="thin"),
     Method("dense, 200", _PLAIN.format(200), DENSE, drawn="thin"),
     Method("lexical, 200", _PLAIN.format(200), LEXICAL, drawn="thin"),
+    Method("assembled", LADDER, Assembled(), drawn="thick"),
+    Method("assembled, fine", LADDER, Assembled("fine")),
+    Method("assembled, coarse", LADDER, Assembled("coarse")),
+    Method("assembled of chunks", DEFAULT_RECIPE, Assembled()),
     Method("hybrid, default recipe", DEFAULT_RECIPE, HYBRID),
     Method("dense, default recipe", DEFAULT_RECIPE, DENSE),
     Method("lexical, default recipe", DEFAULT_RECIPE, LEXICAL),
@@ -110,8 +128,8 @@ BASELINE = METHODS[0]
 
 def keep_vectors(cache: Path) -> None:
     """Let the default encoder, wherever a recipe or an index names it, embed no text twice."""
-    custom_encoder(MINILM, cached(minilm(), cache))
-    custom_encoder(POOLED, Pooled(cached(minilm(), cache)))
+    custom_encoder(MINILM, Remembering(cached(minilm(), cache)))
+    custom_encoder(POOLED, Remembering(Pooled(cached(minilm(), cache))))
 
 
 def opened(vectors: str) -> cw.Index:
@@ -139,6 +157,25 @@ def n_tokens(text: str) -> int:
 def _hits(rank: Rank, index: cw.Index, question: str) -> Sequence[Hit]:
     """Rank the chunks once for all budgets."""
     return rank(index, question)
+
+
+class Remembering:
+    """Encode a question once for all budgets."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._asked: dict[str, Floats2d] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._encoder, name)
+
+    def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d:
+        if role == "passage":
+            return self._encoder(texts, role=role)
+        for text in texts:
+            if text not in self._asked:
+                self._asked[text] = self._encoder([text], role=role)
+        return np.concatenate([self._asked[text] for text in texts])
 
 
 @dataclass(frozen=True, slots=True)

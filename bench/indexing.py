@@ -16,7 +16,7 @@ from chunkwise.core.protocols import Encoder, Floats2d, Role, Tokenizer
 from chunkwise.embed import minilm
 from chunkwise.embed.onnx import engine
 from cost import cell
-from retrieval import SHARED
+from questions import SHARED
 
 _BYTES = 1_000_000
 _QUICK_BYTES = 50_000

@@ -23,9 +23,6 @@ from chunkwise.core.types import Chunk, Hit, Span
 from chunkwise.retrieve.search import ALPHA
 from chunkwise.retrieve.sentences import Floats, Sentence, Sentences
 
-# Up to so many tokens between two bought sentences are bought with them, for text that reads on.
-_GAP = 20
-
 # How many times as many candidates are looked at as the budget would pay for; of what is left of a budget, less than
 # this share is not looked for.
 _CANDIDATES, _REST = 4, 0.03
@@ -42,6 +39,7 @@ class Ladder:
     `weights` are those of the sizes, 1 for each where empty; `sentence` is that of the sentence, by how long the
     sentences of the index are where None. A stretch gains a share `neighbour` of the score of its better neighbour:
     what is about a question goes on beyond an edge. `alpha` is the share of the dense score, as in a hybrid search.
+    Up to `gap` tokens between two bought sentences are bought with them, so that the text reads on.
     """
 
     sizes: tuple[int, ...] = (100, 200, 400, 800, 1600)
@@ -49,6 +47,7 @@ class Ladder:
     sentence: float | None = None
     neighbour: float = 0.25
     alpha: float = ALPHA
+    gap: int = 20
 
     def __post_init__(self) -> None:
         if not self.sizes or min(self.sizes) < 1:
@@ -116,7 +115,7 @@ def assemble(
         return []
     score = scores(sentences, question, ladder, allowed)
     cost = _Cost(sentences, count)
-    chosen = selected(sentences, score, tokens, cost)
+    chosen = selected(sentences, score, tokens, cost, ladder.gap)
     passages = _passages(sentences, chosen, count, text_of)
     while passages and (excess := sum(chunk.token_count for _, chunk in passages) - tokens) > 0:
         # Joined, texts may have a token more than one by one, or a header that comes with every row of a table.
@@ -128,7 +127,7 @@ def assemble(
     return _ranked([(max(score[number] for number in numbers), chunk) for numbers, chunk in passages])
 
 
-def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[int], int]) -> list[int]:
+def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[int], int], gap: int) -> list[int]:
     """Return the numbers of the sentences bought, in order: the best first, as long as the budget pays for them."""
     n = min(len(score), 64 + int(_CANDIDATES * tokens / max(float(sentences.tokens.mean()), 1)))
     best = np.argpartition(-score, n - 1)[:n]
@@ -139,7 +138,7 @@ def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[i
             break
         if number not in bought and cost(number) <= left:
             bought[number] = cost(number)
-            bought |= _between(sentences, bought, number, min(_GAP, left - cost(number)), cost)
+            bought |= _between(sentences, bought, number, min(gap, left - cost(number)), cost)
             left = tokens - sum(bought.values())
     return sorted(bought)
 
