@@ -80,8 +80,8 @@ def _page(found: Mapping[str, Mapping[str, Result | None]]) -> Iterator[str]:
     yield "# What each part of an assembly is worth"
     yield ""
     yield f"Made by `python bench/ablation.py` on {datetime.date.today()}: recall in percent at tokens of cl100k_base,"
-    yield "as in [FRONTIER.md](FRONTIER.md); below the first row the difference from it, ▲ or ▼ where its interval of 95 %"
-    yield "(paired bootstrap over questions) is clear of zero. The parameters were fixed on the first three sets."
+    yield "as in [FRONTIER.md](FRONTIER.md); below the first row the difference from it, ▲ or ▼ where its interval of"
+    yield "95 % (paired bootstrap over questions) is clear of zero. The parameters were fixed on the first three sets."
     yield ""
     columns = [(name, budget) for name, budgets in _SHOWN.items() for budget in budgets]
     yield "| | " + " | ".join(f"{name} {budget:,}" for name, budget in columns) + " |"

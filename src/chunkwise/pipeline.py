@@ -49,6 +49,11 @@ _GROUP = 256
 _RANKED, _FEWEST_TOKENS = 200, 20
 
 
+# An index with more chunks is not read into memory to assemble evidence: a gigabyte. Of how many chunks the documents
+# are read then: on covidqa, 54 papers, those of the 20 best hold 97 % of the evidence.
+_IN_MEMORY, _DOCUMENTS = 400_000, 20
+
+
 def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None) -> Chunker:
     """Return the chunker of a recipe, counting with `tokenizer` where the recipe names none.
 
@@ -248,7 +253,8 @@ class Index:
         `nest(200, base=structural(), sentences=True)`. `ladder` is "default", "fine" for single facts, or "coarse" for
         questions whose answer is long. Tokens are those of `tokenizer`, which should be your model's; by default those
         of the encoder; no special ones.
-        Cost: the first call after a change reads the index into memory, 1 s for every 20,000 sentences.
+        Cost: the first call after a change reads the index into memory, 2 s for every 20,000 sentences; of one with
+        more than 400,000 chunks, every call reads the documents that hold the 20 best.
         Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
         """
         if isinstance(ladder, str) and ladder not in LADDERS:
@@ -256,7 +262,7 @@ class Index:
         self._check(query, tokens)
         counter = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer or self.encoder.tokenizer
         return assemble(
-            self._sentences(),
+            self._sentences(query, where),
             Question(terms(query), self.encoder([query], role="query")[0]),
             tokens=tokens,
             count=lambda text: counter.count(text) - counter.n_special,
@@ -265,11 +271,15 @@ class Index:
             where=where,
         )
 
-    def _sentences(self) -> Sentences:
-        """Return the sentences of the index, read anew where something changed."""
+    def _sentences(self, query: str, where: Filter | None) -> Sentences:
+        """Return the sentences of the index, read anew where something changed; of a large one, those in question."""
+        n_special = self.encoder.tokenizer.n_special
+        if self._store.count() > _IN_MEMORY:
+            hits = self.search(query, k=_DOCUMENTS, where=where)
+            return Sentences(self._store.entries(sorted({hit.chunk.document_id for hit in hits})), n_special)
         revision = self._store.revision
         if self._read is None or self._read[0] != revision:
-            self._read = (revision, Sentences(self._store.entries(), self.encoder.tokenizer.n_special))
+            self._read = (revision, Sentences(self._store.entries(), n_special))
         return self._read[1]
 
     def _check(self, query: str, tokens: int | None) -> None:

@@ -34,6 +34,11 @@ PRESETS: dict[str, Preset] = {
         "manuals and documentation: 300 to 600 tokens, inside larger chunks that a reader is given",
         f"{_THUMB}; chunks of falling sizes, merged where several are found, are LlamaIndex's HierarchicalNodeParser",
     ),
+    "ladder": Preset(
+        "nest(200, base=structural(), sentences=True)",
+        "to assemble evidence of: sentences inside chunks of 200 tokens, for search --assemble",
+        "docs/methods/assemble.md: ahead of chunks of 200 at every budget on each public set",
+    ),
     "code": Preset(
         "code(size=400)",
         "source code: whole functions and classes, with the signatures around a piece",

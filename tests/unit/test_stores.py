@@ -381,6 +381,8 @@ def test_what_was_stored_is_read_back_by_document(store: Store) -> None:
         )
         assert one.vectors.shape == other.vectors.shape
         assert np.allclose(one.vectors, other.vectors)
+    assert [one.document_id for one in store.entries(["b.md", "none.md"])] == ["b.md"]
+    assert list(store.entries([])) == []
     assert store.text("b.md") == "one\ntwo"
     assert store.text("c.md") == ""
 

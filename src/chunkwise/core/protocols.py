@@ -366,8 +366,8 @@ class Store(Protocol):
         """What changes with every change of what is stored."""
         ...
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield all that is stored, by document id."""
+    def entries(self, document_ids: Sequence[str] | None = None) -> Iterator[Entry]:
+        """Yield what is stored of these documents, or of all, by document id."""
         ...
 
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:

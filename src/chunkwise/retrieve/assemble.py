@@ -8,6 +8,7 @@ Source: ours; measured in docs/methods/assemble.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -62,6 +63,14 @@ LADDERS = {
     "fine": Ladder((100, 200, 400), sentence=1.4),
     "coarse": Ladder((100, 200, 400, 800, 1600), weights=(0.5, 1, 1, 1, 1), sentence=0.2, neighbour=0.5),
 }
+
+
+# How an English sentence begins that can't be understood without the one before it.
+_LEANS = re.compile(
+    r"(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|such|there|however|thus|therefore|hence|so|"
+    r"then|but|and|or|also|moreover|furthermore|instead|otherwise|consequently|nevertheless|both|neither)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +149,10 @@ def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[i
             bought[number] = cost(number)
             bought |= _between(sentences, bought, number, min(gap, left - cost(number)), cost)
             left = tokens - sum(bought.values())
+            before = _antecedent(sentences, number)
+            if before is not None and before not in bought and cost(before) <= left:
+                bought[before] = cost(before)
+                left -= cost(before)
     return sorted(bought)
 
 
@@ -159,6 +172,13 @@ def _between(
             gap[other] = cost(other)
             other += step
     return found
+
+
+def _antecedent(sentences: Sentences, number: int) -> int | None:
+    """Return the sentence that one leans on, if it begins with a word that points back and follows it at once."""
+    if not sentences.together(number - 1, number) or not _LEANS.match(sentences.each[number].text):
+        return None
+    return number - 1
 
 
 class _Cost:

@@ -152,13 +152,14 @@ class LanceStore:
         with _named(self.folder, "read"):
             return int(table.version)
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield all that is stored, by document id. All of it is read into memory first."""
+    def entries(self, document_ids: Sequence[str] | None = None) -> Iterator[Entry]:
+        """Yield what is stored of these documents, or of all, by document id. It is read into memory first."""
         table = self._table()
-        if table is None:
+        if table is None or document_ids == []:
             return
         with _named(self.folder, "read"):
-            columns = table.search().select([*_FIELDS, *_DOCUMENT, "vector"]).to_arrow()
+            search = table.search() if document_ids is None else table.search().where(_is_one_of(document_ids))
+            columns = search.select([*_FIELDS, *_DOCUMENT, "vector"]).to_arrow()
         columns = columns.sort_by([("document_id", "ascending"), ("position", "ascending")])
         vectors = columns["vector"].combine_chunks().flatten().to_numpy().reshape(columns.num_rows, -1)
         rows = columns.drop_columns(["vector"]).to_pylist()

@@ -79,9 +79,10 @@ class MemoryStore:
         """What changes with every change of what is stored."""
         return self._index
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield all that is stored, by document id."""
-        return iter(list(self._index.entries.values()))
+    def entries(self, document_ids: Sequence[str] | None = None) -> Iterator[Entry]:
+        """Yield what is stored of these documents, or of all, by document id."""
+        held = self._index.entries
+        return (held[id] for id in (held if document_ids is None else sorted(held.keys() & set(document_ids))))
 
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest cosine with `vector`, best first.
