@@ -19,7 +19,7 @@ from chunkwise.testing import check_chunker, check_locality, check_within
 from chunkwise.text.tokens import tokenizer
 from chunkwise.transforms import Context
 from chunkwise.transforms.situate import stretches
-from laws.strategies import EXAMPLES, documents
+from laws.strategies import EXAMPLES, documents, sizes, written
 from unit.fake_server import Asked, FakeServer, Reply, prompt_of, said
 from unit.hashing import HashingEncoder
 
@@ -145,10 +145,29 @@ for answer in (steady, silent, wordy):
 
 @pytest.mark.parametrize("model", ["steady", "silent"])
 @settings(max_examples=EXAMPLES)
-@given(document=documents, size=st.integers(20, 60), tokenizer=st.sampled_from(["characters", "words", "cl100k_base"]))
+@given(document=documents, size=sizes, tokenizer=st.sampled_from(["characters", "words", "cl100k_base"]))
 def test_contexts_of_a_model_obey_the_laws(model: str, document: Document, size: int, tokenizer: str) -> None:
     recipe = f"recursive(size={size}) | context(title=True, neighbours=1, llm={model!r})"
     check_chunker(chunker(recipe, tokenizer=tokenizer), document)
+
+
+@pytest.mark.parametrize(
+    ("text", "media_type", "size", "first"),
+    [
+        ("def broken(:\n  ]]\n", "text/x-python", 14, "def broken(:"),  # nothing ends where a text begins
+        ("```py\n# not a heading\n```\n", "text/markdown", 5, "```py"),  # the line under the opener is over the limit
+        ("Text.\n\n```py\n# not a heading\n```\n", "text/markdown", 5, "Text."),
+    ],
+)
+@pytest.mark.parametrize("strategy", ["recursive", "sentences", "structural", "scored"])
+def test_a_context_gives_way_to_a_line_that_fits_without_it(
+    strategy: str, text: str, media_type: str, size: int, first: str
+) -> None:
+    recipe = f"{written(strategy, size)} | context(neighbours=2, llm='wordy')"
+    document = read_text(text, id="x", media_type=media_type)
+    chunks = check_chunker(chunker(recipe, tokenizer="characters"), document)
+    assert chunks[0].text == first
+    assert ("```py" in text) == ("```py" in [made.text for made in chunks])
 
 
 def test_parts_of_a_context_stay_in_the_spans_that_are_cut_by_themselves() -> None:
