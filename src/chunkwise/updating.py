@@ -66,7 +66,8 @@ class Update:
             self._unchanged.append(result.id)
             return
         self._notes += doubts(result)
-        chunks = _located(_leaves(self._cut(result)), result)
+        cut, derived = _parted(self._cut(result))
+        chunks = _located((*_leaves(cut), *derived), result)
         _check_fits(chunks, self._encoder)
         self._notes += _failures(result.id, chunks)
         self._waiting.append((result, fingerprint, chunks))
@@ -109,6 +110,13 @@ class Update:
 def embedded(encoder: Encoder, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> Floats2d:
     """Embed each chunk by itself."""
     return encoder([chunk.embed_text for _, chunks in documents for chunk in chunks], role="passage")
+
+
+def _parted(chunks: Iterable[Chunk]) -> tuple[tuple[Chunk, ...], tuple[Chunk, ...]]:
+    """Return the chunks of the cut, and those derived of them: these name a parent, but do not stand in its place."""
+    found = tuple(chunks)
+    derived = tuple(chunk for chunk in found if "derived" in chunk.meta)
+    return (tuple(chunk for chunk in found if "derived" not in chunk.meta) if derived else found), derived
 
 
 def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
