@@ -108,6 +108,14 @@ def test_a_context_counts_against_the_size_and_its_last_line_goes_first() -> Non
     assert all(made.context.split("\n")[0] in ("Pumps", "Seals", "Safety valves") for made in tight)
 
 
+def test_many_parts_leave_a_chunk_half_of_its_size() -> None:
+    text = "The pump runs all day and all of the night and never stops for any of us here. " * 60
+    recipe = "sentences(size=80) | context(title=True, summary=True, neighbours=2, llm='wordy')"
+    own = [made.token_count - len(made.context.split()) for made in cut(recipe, "# Title\n\n" + text)]
+    assert min(own[:-1]) >= 17  # a sentence
+    assert sum(own[:-1]) / len(own[:-1]) > 32
+
+
 def test_a_line_in_a_script_without_spaces_is_cut_at_characters() -> None:
     text = "水泵每周检查一次密封圈和阀门以及管道。" + "阀门必须关闭。" * 30
     made = cut("sentences(size=24) | context(summary=True)", text, media_type="text/plain")[-1]
