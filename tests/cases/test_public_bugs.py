@@ -1,7 +1,4 @@
-"""Bugs that users of other libraries reported: each either can't happen here, or waits for the part it is about.
-
-What waits is in WAITING, with the reason; docs/public-bugs.md tells the same in words.
-"""
+"""Bugs that users of other libraries reported: none of them happens here, as docs/public-bugs.md tells in words."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cases import pages, reported, test_cleaning_cases, test_pdf_cases
+from cases import pages, reported, semantic, test_cleaning_cases, test_pdf_cases
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.spans import contains
@@ -154,6 +151,7 @@ def both(*tests: reported.Test) -> reported.Test:
 
 TESTS: dict[str, reported.Test] = {
     **pages.TESTS,
+    **semantic.TESTS,
     "B001": holds(exact, rising),
     "B002": holds(exact, distinct),
     "B004": holds(lambda run: run.joined == run.text and "\ufffd" not in run.joined, exact),
@@ -262,16 +260,6 @@ TESTS: dict[str, reported.Test] = {
     "B154": holds(has("# explains load", "@cached", "def load")),
 }
 
-# id -> the issue that it waits for, and why no present strategy can express it.
-WAITING: dict[str, tuple[int, str]] = {
-    "B023": (6, "about the semantic strategy"),
-    "B024": (6, "about the semantic strategy"),
-    "B026": (6, "about what the semantic strategy hands to an encoder"),
-    "B141": (6, "about the semantic strategy"),
-    "B142": (6, "about the semantic strategy"),
-    "B143": (6, "about the semantic strategy"),
-}
-
 # Cases whose tests make files of their own, beside this one.
 ELSEWHERE = test_cleaning_cases.CASES.keys() | test_pdf_cases.TESTS.keys()
 
@@ -281,13 +269,11 @@ def test_a_reported_bug_does_not_happen_here(id: str) -> None:
     TESTS[id](reported.load()[id])
 
 
-def test_every_case_is_tested_or_waits() -> None:
-    assert set(reported.load()) == TESTS.keys() | ELSEWHERE | WAITING.keys()
-    assert not (TESTS.keys() | ELSEWHERE) & WAITING.keys()
-    assert {issue for issue, _ in WAITING.values()} == {6}
+def test_every_case_is_tested() -> None:
+    assert set(reported.load()) == TESTS.keys() | ELSEWHERE
 
 
-@pytest.mark.parametrize("id", [*TESTS, *ELSEWHERE, *WAITING])
+@pytest.mark.parametrize("id", [*TESTS, *ELSEWHERE])
 def test_the_laws_hold_for_every_reported_text(id: str) -> None:
     for text in reported.load()[id].inputs[:3]:
         for media_type in ("text/plain", "text/markdown", "text/x-python"):
@@ -297,8 +283,7 @@ def test_the_laws_hold_for_every_reported_text(id: str) -> None:
                 check_chunker(cut, document)
 
 
-def test_the_page_tells_of_every_case_whether_it_waits() -> None:
+def test_the_page_tells_of_every_case_that_it_passes() -> None:
     page = (reported.ROOT / "docs" / "public-bugs.md").read_text("utf-8")
     rows = re.findall(r"^\| (B\d+) \|.*\| ([^|]+) \|$", page, re.MULTILINE)
-    assert {id for id, state in rows if state.startswith("waits for ")} == WAITING.keys()
-    assert {id for id, state in rows if not state.startswith("waits for ")} == TESTS.keys() | ELSEWHERE
+    assert {id for id, state in rows if state == "passes"} == TESTS.keys() | ELSEWHERE

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cases import pages, reported
+from cases import pages, reported, semantic
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Document, Source
 from chunkwise.pipeline import chunk, chunker
@@ -73,6 +73,7 @@ def an_encoding_of_windows() -> None:
 # Two of our own for each kind of fault: what a mended implementation may still get wrong.
 SIBLINGS: dict[str, Callable[[], None]] = {
     **pages.SIBLINGS,
+    **semantic.SIBLINGS,
     "offsets-a-text-within-another": sibling(
         "\r\n\r\n".join(["ab", "abc", "ab", "b", "abc ab"]), "recursive(size=5)", exact, distinct, covered
     ),

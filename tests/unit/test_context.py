@@ -19,7 +19,7 @@ from chunkwise.testing import check_chunker, check_locality, check_within
 from chunkwise.text.tokens import tokenizer
 from chunkwise.transforms import Context
 from chunkwise.transforms.situate import stretches
-from laws.strategies import EXAMPLES, documents
+from laws.strategies import EXAMPLES, documents, sizes, written
 from unit.fake_server import Asked, FakeServer, Reply, prompt_of, said
 from unit.hashing import HashingEncoder
 
@@ -108,6 +108,14 @@ def test_a_context_counts_against_the_size_and_its_last_line_goes_first() -> Non
     assert all(made.context.split("\n")[0] in ("Pumps", "Seals", "Safety valves") for made in tight)
 
 
+def test_many_parts_leave_a_chunk_half_of_its_size() -> None:
+    text = "The pump runs all day and all of the night and never stops for any of us here. " * 60
+    recipe = "sentences(size=80) | context(title=True, summary=True, neighbours=2, llm='wordy')"
+    own = [made.token_count - len(made.context.split()) for made in cut(recipe, "# Title\n\n" + text)]
+    assert min(own[:-1]) >= 17  # a sentence
+    assert sum(own[:-1]) / len(own[:-1]) > 32
+
+
 def test_a_line_in_a_script_without_spaces_is_cut_at_characters() -> None:
     text = "水泵每周检查一次密封圈和阀门以及管道。" + "阀门必须关闭。" * 30
     made = cut("sentences(size=24) | context(summary=True)", text, media_type="text/plain")[-1]
@@ -145,10 +153,29 @@ for answer in (steady, silent, wordy):
 
 @pytest.mark.parametrize("model", ["steady", "silent"])
 @settings(max_examples=EXAMPLES)
-@given(document=documents, size=st.integers(20, 60), tokenizer=st.sampled_from(["characters", "words", "cl100k_base"]))
+@given(document=documents, size=sizes, tokenizer=st.sampled_from(["characters", "words", "cl100k_base"]))
 def test_contexts_of_a_model_obey_the_laws(model: str, document: Document, size: int, tokenizer: str) -> None:
     recipe = f"recursive(size={size}) | context(title=True, neighbours=1, llm={model!r})"
     check_chunker(chunker(recipe, tokenizer=tokenizer), document)
+
+
+@pytest.mark.parametrize(
+    ("text", "media_type", "size", "first"),
+    [
+        ("def broken(:\n  ]]\n", "text/x-python", 14, "def broken(:"),  # nothing ends where a text begins
+        ("```py\n# not a heading\n```\n", "text/markdown", 5, "```py"),  # the line under the opener is over the limit
+        ("Text.\n\n```py\n# not a heading\n```\n", "text/markdown", 5, "Text."),
+    ],
+)
+@pytest.mark.parametrize("strategy", ["recursive", "sentences", "structural", "scored"])
+def test_a_context_gives_way_to_a_line_that_fits_without_it(
+    strategy: str, text: str, media_type: str, size: int, first: str
+) -> None:
+    recipe = f"{written(strategy, size)} | context(neighbours=2, llm='wordy')"
+    document = read_text(text, id="x", media_type=media_type)
+    chunks = check_chunker(chunker(recipe, tokenizer="characters"), document)
+    assert chunks[0].text == first
+    assert ("```py" in text) == ("```py" in [made.text for made in chunks])
 
 
 def test_parts_of_a_context_stay_in_the_spans_that_are_cut_by_themselves() -> None:

@@ -25,6 +25,22 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Index:
     return Index("memory:" if request.param == "memory:" else tmp_path / "index", encoder=HashingEncoder())
 
 
+def test_documents_in_a_script_that_the_encoder_does_not_know_are_told() -> None:
+    thai, khmer = "คนงานตรวจปั๊มน้ำทุกวัน " * 20, "កម្មករពិនិត្យម៉ាស៊ីនបូមទឹក " * 20
+    texts = {
+        "a": "The pump runs. " * 20,
+        "b": thai,
+        "c": khmer,
+        "d": "水泵运行。" * 20,
+        "e": "मजदूर पंप की जांच करते हैं। " * 20,
+    }
+    index = Index("memory:", encoder=HashingEncoder())
+    added = index.add_documents(Document.from_text(text, id=id) for id, text in texts.items())
+    assert len(added.notes) == 1
+    assert added.notes[0].startswith("b and 2 more: much of the text is in words that hashing does not know")
+    assert index.add_documents([Document.from_text(texts["a"], id="f")]).notes == ()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     docs = tmp_path / "docs"

@@ -171,6 +171,14 @@ def test_few_chunks_are_below_the_floor() -> None:
     assert sum(chunk.token_count < 30 for chunk in chunks) <= 0.05 * len(chunks)
 
 
+def test_what_cutting_a_group_leaves_small_joins_a_neighbour_that_has_room() -> None:
+    first, long = "Check the pump and " + "then " * 9 + "oil.", "Oil " + "and oil " * 10 + "the pump."
+    document = cw.Document.from_text(f"{first}\n\nOil it. {long}", id="x")  # a paragraph's end is the better place
+    recipe = "scored(size=24, min_size={}, scorer=drop(), encoder='topics', tokenizer='words')"
+    assert [made.text for made in chunk(document, recipe.format(0))] == [first, "Oil it.", long]
+    assert [made.text for made in chunk(document, recipe.format(6))] == [f"{first}\n\nOil it.", long]
+
+
 def test_a_section_starts_a_chunk_and_a_small_end_stays_in_its_section() -> None:
     document = cw.read_text(f"# Pumps\n\n{TOPICS['pump'] * 3} Tea!\n\n# Rent\n\n{TOPICS['rent'] * 3}", id="x")
     chunks = chunk(document, "scored(size=100, scorer=drop(window=1), encoder='topics', min_size=20)")

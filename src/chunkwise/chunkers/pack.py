@@ -163,7 +163,16 @@ class Packer:
                 span = self._least_span(start, end, find)
             if span is not None:
                 return span
-        return self._forced_span(start, end, free)
+        span = self._forced_span(start, end, free)
+        if free < self.room and self._cuts_first_unit(span, end):
+            span = self._forced_span(start, end, self.room)
+        return span
+
+    def _cuts_first_unit(self, span: Span, end: int) -> bool:
+        """Tell whether a chunk ends within its first unit, which fits alone: an opener before a line over the limit."""
+        reach = first_ink(self.text, span.end, end)
+        parted = any(level(span.start, reach) is not None for level in (*self.whole, *self.reluctant))
+        return not parted and self._starts_unit(span.start) and self._unit_fits(span.start, end)
 
     def _ways(self) -> tuple[_Find, ...]:
         if not self.whole:
@@ -231,9 +240,10 @@ class Packer:
         return limit
 
     def _starts_unit(self, start: int) -> bool:
-        """Tell whether a unit starts here, or in the white space right before."""
+        """Tell whether a unit starts here, or in the white space right before; the text's first one ends none."""
         before = last_ink(self.text, max(0, start - _STRIDE), start)
-        return any(level(before - 1, start) is not None for level in (*self.whole, *self.reluctant))
+        ends = any(level(before - 1, start) is not None for level in (*self.whole, *self.reluctant))
+        return ends or first_ink(self.text, 0, start) == start
 
     def _whole_cut(self, start: int, limit: int, end: int) -> int | None:
         """Return the best place up to `limit` that leaves every unit whole."""

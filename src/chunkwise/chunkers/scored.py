@@ -15,7 +15,7 @@ from chunkwise.chunkers.levels import among, outside, page_ends, paragraphs, sol
 from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.riding import Riders, header_riders, row_at
 from chunkwise.chunkers.scorers import Drop
-from chunkwise.chunkers.sections import sections
+from chunkwise.chunkers.sections import merged, sections
 from chunkwise.core.protocols import Budget, Encoder, Floats2d, Passage, Reserve, Ruler, Scorer, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, named, strategy
 from chunkwise.core.spans import pieces
@@ -72,7 +72,8 @@ class Scored:
             min_size=floor,
         )
         cut = cutter(document, budget)
-        for span in engine.each(groups):
+        spans, together = list(engine.each(groups)), _together(document, within)
+        for span in merged(spans, ruler, budget.room, floor, riders.reserve, belong=together):
             yield riders.chunk(cut, span)
 
 
@@ -105,6 +106,12 @@ def _groups(document: Document, part: Span, places: Sequence[int], is_small: Cal
     if len(groups) > 1 and is_small(groups[-1]):
         groups[-2:] = [Span(groups[-2].start, groups[-1].end)]
     return groups
+
+
+def _together(document: Document, within: Sequence[Span]) -> Callable[[Span, Span], bool]:
+    """Return a function that tells whether two spans start in one section, and in one of the spans `within`."""
+    starts = [section.start for part in within for section in pieces(sections(document), part)]
+    return lambda one, other: bisect_right(starts, one.start) == bisect_right(starts, other.start)
 
 
 def _is_small(ruler: Ruler, floor: int, group: Span) -> bool:

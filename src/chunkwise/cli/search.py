@@ -77,6 +77,7 @@ def print_hits(hits: Sequence[Hit]) -> None:
         chunk = hit.chunk
         spans = "+".join(f"{start}-{end}" for start, end in chunk.spans)
         place = f"{one_line(chunk.document_id)}:{spans}" + (f", {one_line(chunk.place)}" if chunk.place else "")
+        place += f", {derived}" if isinstance(derived := chunk.meta.get("derived"), str) else ""
         under = one_line(" > ".join(chunk.headings))
         head = Text.assemble(
             (f"{hit.rank}. ", "bold"),

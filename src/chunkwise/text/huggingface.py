@@ -112,6 +112,18 @@ def tokens_of(name: str, text: str) -> tuple[Ints, Ints, Ints]:
     return np.array(ids, np.int32), edges[:, 0], edges[:, 1]
 
 
+def unknown_share(name: str, text: str) -> float:
+    """Return the share of a text's characters, blanks left out, in words that the tokenizer has no tokens for."""
+    loaded = huggingface(name)
+    unknown = getattr(loaded.model, "unk_token", None)
+    if unknown is None:
+        return 0.0
+    found = loaded.encode(encodable(text), add_special_tokens=False)
+    lengths = [stop - start for start, stop in found.offsets]
+    lost = sum(n for n, token in zip(lengths, found.tokens, strict=True) if token == unknown)
+    return lost / max(1, sum(lengths))
+
+
 def tokenizer_file(name: str) -> Path:
     """Return where the `tokenizer.json` of this path is, if there is one."""
     path = Path(name)

@@ -17,6 +17,11 @@ from chunkwise.transforms.situate import situated
 
 _SAYS_NOTHING = Answer()
 
+# All parts together are left free at most this share of a chunk. A quarter each, five parts would leave a chunk no text
+# of its own, and small ones lose under a fair budget: of Chroma's questions, BM25 answers 75.2 with pieces of 50 tokens
+# where chunks of 200 have 84.9, 800 tokens retrieved.
+_MOST_FREE = 0.5
+
 
 @transform
 @dataclass(frozen=True, slots=True)
@@ -27,8 +32,8 @@ class Context:
     document before the path. `summary` is the first sentence of the section, or of the document, that the chunk does
     not hold; `neighbours` so many sentences before the chunk and after it; `llm` a language model, by name, that says
     where the chunk belongs. Where that says nothing, `meta["context_failed"]` tells why, and the summary is taken.
-    Where something was shortened to fit, `meta["context_truncated"]` is True: what comes last goes first, and no part
-    takes more than a quarter.
+    Where something was shortened to fit, `meta["context_truncated"]` is True: what comes last goes first. No part takes
+    more than a quarter, and for all of them no more than half of a chunk is left free.
     """
 
     headings: bool = True
@@ -63,7 +68,7 @@ class Context:
             lines = line_costs(Line(sources.lead(start))) + 2 * line_costs(
                 Line(sources.previous(start), keeps_end=True)
             )
-            return of_path(start) + lines + answer
+            return min(of_path(start) + lines + answer, int(budget.room * _MOST_FREE))
 
         return of_all if self.summary or self.neighbours or answer else of_path
 
