@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import chunkwise as cw
 from chunkwise.core.types import Chunk, Document, Span
-from chunkwise.embed import encoder
+from chunkwise.embed import cached, encoder
 from chunkwise.embed.late import late
 from chunkwise.embed.onnx import OnnxEncoder, minilm
 from chunkwise.pipeline import chunker
@@ -82,6 +83,15 @@ def test_what_rides_along_counts_and_what_the_tokenizer_drops_is_encoded_by_itse
     vectors = late(minilm())(document, [rider, own, unseen])
     assert 0.5 < vectors[0] @ vectors[1] < 0.999
     np.testing.assert_allclose(vectors[2], minilm()(["\u200b"], role="passage")[0], atol=1e-6)
+
+
+def test_what_is_derived_is_encoded_by_itself(tmp_path: Path) -> None:
+    document, chunks = cut(PROSE[:96], size=16)
+    says = replace(chunks[1], context="Berlin has 3.85 million inhabitants.\n\n", meta={"derived": "proposition"})
+    for encode in (minilm(), cached(minilm(), tmp_path / "vectors.sqlite")):
+        vectors = late(encode)(document, [*chunks, says])
+        np.testing.assert_allclose(vectors[-1], minilm()([says.embed_text], role="passage")[0], atol=1e-5)
+        np.testing.assert_allclose(vectors[:-1], late(minilm())(document, chunks), atol=1e-5)
 
 
 def test_a_prefix_goes_before_every_window_and_into_no_mean() -> None:

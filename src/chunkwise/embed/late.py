@@ -31,7 +31,8 @@ _OVERLAP = 0.5
 class Late:
     """Embed the chunks of a document as parts of it. The windows are as long as the encoder takes.
 
-    A chunk's context, such as a path of headings, is no part of the text and has no influence.
+    A chunk's context, such as a path of headings, is no part of the text and has no influence. What a derived chunk
+    says is no part of it either, so that one is encoded by itself.
     Questions are encoded as always.
     """
 
@@ -78,11 +79,13 @@ class Late:
         return self._means(sums, counts, [chunk for _, chunks in documents for chunk in chunks])
 
     def _means(self, sums: NDArray[np.float64], counts: NDArray[np.int64], chunks: Sequence[Chunk]) -> Floats2d:
-        """Return the means as unit vectors; a chunk of which the tokenizer knows nothing is encoded by itself."""
+        """Return the means as unit vectors; a chunk that has no token of the text is encoded by itself."""
         means = sums / np.maximum(counts, 1)[:, None]
-        unknown = np.flatnonzero(counts == 0).tolist()
-        if unknown:
-            means[unknown] = self.encoder([chunks[number].text for number in unknown], role="passage")
+        alone = np.flatnonzero(counts == 0).tolist()
+        if alone:
+            found = [chunks[number] for number in alone]
+            texts = [chunk.embed_text if "derived" in chunk.meta else chunk.text for chunk in found]
+            means[alone] = self.encoder(texts, role="passage")
         return unit(means, range(len(chunks)), self.encoder.name)
 
 
@@ -126,7 +129,8 @@ def _keys(cache: Cached, document: Document, chunks: Sequence[Chunk]) -> list[by
     keys = []
     for chunk in chunks:
         key = of_text.copy()
-        key.update(repr([(span.start - start, span.end - start) for span in chunk.spans]).encode())
+        own = chunk.embed_text if "derived" in chunk.meta else ""
+        key.update(repr(([(span.start - start, span.end - start) for span in chunk.spans], own)).encode())
         keys.append(key.digest())
     return keys
 
@@ -139,7 +143,8 @@ def _passage(document: Document, chunks: Sequence[Chunk], tokenizer: str, n_befo
     """Return the tokens of the text from the first chunk to the last one; its chunks count from `n_before`."""
     start, end = _hull(chunks)
     ids, starts, ends = tokens_of(tokenizer, document.text[start:end])
-    parts = [(span, number) for number, chunk in enumerate(chunks, n_before) for span in chunk.spans]
+    of_text = [(number, chunk) for number, chunk in enumerate(chunks, n_before) if "derived" not in chunk.meta]
+    parts = [(span, number) for number, chunk in of_text for span in chunk.spans]
     return _Passage(
         ids,
         # A token belongs to every part that has a character of it.
