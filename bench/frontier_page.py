@@ -21,12 +21,12 @@ _OVERVIEW = 800  # tokens: about five chunks of 150, as answers are often given
 _PACKAGES = ("chunkwise", "numpy", "onnxruntime", "bm25s", "tiktoken", "tokenizers")
 _CONTENT = {
     "xquad-en": "48 articles of an encyclopedia; the answers are a few words",
-    "chroma": "a speech, chats, articles, reports, papers; exact passages, often several",
+    "chroma": "A speech, chats, articles, reports, papers; exact passages, often several",
     "covidqa": "54 papers; questions of experts, answers of about a sentence",
     "qmsum": "35 meetings; analytical questions, evidence of about 4,700 characters",
-    "xquad-zh": "the articles in Chinese, by an English model",
-    "xquad-ar": "the articles in Arabic, by an English model",
-    "xquad-hi": "the articles in Hindi, by an English model",
+    "xquad-zh": "The articles in Chinese, by an English model",
+    "xquad-ar": "The articles in Arabic, by an English model",
+    "xquad-hi": "The articles in Hindi, by an English model",
 }
 _INTRODUCTION = f"""\
 How much of the evidence is found by what is returned, against how much that is: as many spans as fit a budget of
@@ -148,22 +148,22 @@ def _section(table: Table) -> Iterator[str]:
     """Yield the tables of one set: recall in full, the others folded."""
     yield f"## {table.set}: {table.n_questions:,} questions"
     yield ""
-    yield f"{_CONTENT[table.set][:1].upper()}{_CONTENT[table.set][1:]}."
+    yield f"{_CONTENT[table.set]}."
     yield ""
     recall = table.cells["recall"]
-    yield from _rows("recall", {name: [_with_width(one) for one in row] for name, row in recall.items()})
+    yield from _rows("Recall", {name: [_with_width(one) for one in row] for name, row in recall.items()})
     folded = {
-        f"recall less that of {BASELINE.name}, with intervals": {
+        f"Difference (of recall, to {BASELINE.name})": {
             name: [_with_ends(one) for one in row] for name, row in recall.items() if name != BASELINE.name
         },
-        "precision": {name: [_plain(one) for one in row] for name, row in table.cells["precision"].items()},
+        "Precision": {name: [_plain(one) for one in row] for name, row in table.cells["precision"].items()},
         "IoU": {name: [_plain(one) for one in row] for name, row in table.cells["iou"].items()},
-        "tokens returned": {name: [f"{mean:,.0f}" for mean in row] for name, row in table.tokens.items()},
+        "Tokens returned": {name: [f"{mean:,.0f}" for mean in row] for name, row in table.tokens.items()},
     }
     for title, rows in folded.items():
-        yield f"<details><summary>{title[:1].upper()}{title[1:]}</summary>"
+        yield f"<details><summary>{title}</summary>"
         yield ""
-        yield from _rows(title.split(" less")[0], rows)
+        yield from _rows(title.partition(" (")[0], rows)
         yield "</details>"
         yield ""
 
