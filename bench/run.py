@@ -17,6 +17,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+import asking
 import contracts
 import corpora
 import cost
@@ -36,6 +37,7 @@ PARTS = {
     "contracts": contracts.page,
     "retrieval": retrieval.page,
     "indexing": indexing.page,
+    "asking": asking.page,
 }
 _OWN = ("chunkwise", "tiktoken", "tokenizers", "numpy", "onnxruntime", "bm25s")
 
