@@ -48,7 +48,7 @@ def test_opening_an_index_that_is_not_there_makes_no_folder(folder: Path) -> Non
 
 def test_index_json_says_what_it_is(on_disk: LanceStore, folder: Path) -> None:
     assert on_disk.info == INFO
-    assert json.loads((folder / "index.json").read_text()) == {"chunkwise_index": 1, "info": INFO}
+    assert json.loads((folder / "index.json").read_text()) == {"chunkwise_index": 2, "info": INFO}
     assert [path.name for path in folder.iterdir()] == ["index.json"]
 
 
@@ -122,8 +122,9 @@ def test_a_file_is_no_folder(folder: Path) -> None:
     [
         ('{"chunkwise_index": 1, "info"', "is damaged"),
         ("", "is damaged"),
-        ('{"chunkwise_index": 1}', "does not say `dim`"),
-        ('{"chunkwise_index": 99, "info": {"dim": 4}}', "format 99, this version reads 1.*upgrade"),
+        ('{"chunkwise_index": 2}', "does not say `dim`"),
+        ('{"chunkwise_index": 99, "info": {"dim": 4}}', "format 99, this version reads 2.*upgrade"),
+        ('{"chunkwise_index": 1, "info": {"dim": 4}}', "format 1 of an earlier version, .*index again"),
         ('{"name": "a web page"}', "not written by Chunkwise"),
         ("[]", "not written by Chunkwise"),
     ],
