@@ -328,7 +328,10 @@ class Store(Protocol):
         ...
 
     def describe(self, info: Mapping[str, Any]) -> None:
-        """Write down what a new index is made with, before the first `replace`. `info["dim"]` is required and stays."""
+        """Write down what a new index is made with, before the first `replace`. `info["dim"]` is required and stays.
+
+        `info["levels"]`, 1 by default, is how many levels of chunks it is to hold: see `meta["level"]` of a chunk.
+        """
         ...
 
     def documents(self) -> Mapping[str, tuple[str, str]]:
@@ -355,12 +358,19 @@ class Store(Protocol):
         """Return a document's chunks in order."""
         ...
 
+    def vectors(self, chunk_ids: Sequence[str]) -> Floats2d:
+        """Return the vectors of these chunks, [n_chunk_ids, dim], in their order. Raises: StoreError for another id."""
+        ...
+
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest cosine with `vector`, best first."""
         ...
 
     def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
-        """Return the `k` chunks of the highest BM25 score for `text`, best first; none of a score of 0."""
+        """Return the `k` chunks of the highest BM25 score for `text`, best first; none of a score of 0.
+
+        Words are counted over the chunks of the same level.
+        """
         ...
 
 
@@ -368,6 +378,19 @@ class Retriever(Protocol):
     """Find chunks for a question, best first."""
 
     def __call__(self, query: str, k: int) -> list[Hit]: ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Judge how well each text answers a question, having read both together. Higher is better.
+
+    Raises: RerankError where these texts can't be judged; other errors where none can.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
 
 
 class Metric(Protocol):

@@ -1,0 +1,83 @@
+"""Choose among hits: unlike ones, one of each text, those of the best sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+
+from chunkwise.core.protocols import Retriever
+from chunkwise.core.recipes import Range
+from chunkwise.core.retrievals import Scope, step
+from chunkwise.core.types import Hit
+from chunkwise.retrieve.search import ranked, scaled
+from chunkwise.text.duplicates import SIMILAR, Hashes, jaccard, shingles
+
+
+@step
+@dataclass(frozen=True, slots=True)
+class Mmr:
+    """Choose hits that are near the question and unlike those chosen before: maximal marginal relevance.
+
+    The score is `1 - diversity` times the relevance, scaled to 0..1 over the best `depth` hits, less `diversity` times
+    the highest cosine with a hit chosen before. Cost: the vectors of `depth` chunks are read.
+    Source: Carbonell & Goldstein 1998, doi:10.1145/290941.291025.
+    """
+
+    diversity: Annotated[float, Range(0.1, 0.7, least=0, most=1)] = 0.3
+    depth: Annotated[int, Range(20, 200, log=True, least=1)] = 50
+
+    def __call__(self, query: str, k: int, *, inner: Retriever, scope: Scope) -> list[Hit]:
+        hits = inner(query, max(k, self.depth))
+        if not hits:
+            return []
+        vectors = scope.store.vectors([hit.chunk.id for hit in hits])
+        relevance = scaled(hits)
+        worth = (1 - self.diversity) * np.array([relevance[hit.chunk.id] for hit in hits])
+        nearest = np.zeros(len(hits))  # to any that is chosen; the first is chosen by its relevance alone
+        left = np.ones(len(hits), np.bool_)
+        chosen: list[Hit] = []
+        while len(chosen) < min(k, len(hits)):
+            scores = np.where(left, worth - self.diversity * nearest, -np.inf)
+            best = int(scores.argmax())
+            cosines = vectors @ vectors[best]
+            nearest = np.maximum(nearest, cosines) if chosen else cosines
+            chosen.append(replace(hits[best], score=float(scores[best])))
+            left[best] = False
+        return ranked(chosen)
+
+
+@step
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Keep the best of hits whose texts are nearly the same, and list the others in its `folded`.
+
+    `similarity` is the share of runs of three words that two texts have in common (their Jaccard index).
+    Cost: of `k` hits, as many times `k` comparisons as the inner retriever has to be asked for.
+    """
+
+    similarity: Annotated[float, Range(0.5, 0.95, least=0.01, most=1)] = SIMILAR
+
+    def __call__(self, query: str, k: int, *, inner: Retriever, scope: Scope) -> list[Hit]:
+        n_asked = 2 * k
+        while True:
+            hits = inner(query, n_asked)
+            kept = self._folded(hits)
+            if len(kept) >= k or len(hits) < n_asked:
+                return ranked(kept[:k])
+            n_asked *= 4
+
+    def _folded(self, hits: Sequence[Hit]) -> list[Hit]:
+        kept: list[Hit] = []
+        known: list[Hashes] = []
+        for hit in hits:
+            own = shingles(hit.chunk.text)
+            twin = next((i for i, other in enumerate(known) if jaccard(own, other) >= self.similarity), None)
+            if twin is None:
+                kept.append(hit)
+                known.append(own)
+            else:
+                kept[twin] = replace(kept[twin], folded=(*kept[twin].folded, hit.chunk, *hit.folded))
+        return kept
