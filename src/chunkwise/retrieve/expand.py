@@ -190,10 +190,8 @@ def _above(chunk: Chunk, scope: Scope) -> Iterator[str]:
 
 def _put(hit: Hit, chunk: Chunk, name: str) -> Hit:
     """Return the hit with another chunk, and who has put it there."""
-    if chunk.id == hit.chunk.id:
-        return hit
-    via = hit.via if name in hit.via else (*hit.via, name)
-    return replace(hit, chunk=chunk, via=via)
+    same = name in hit.via or chunk.text == hit.chunk.text  # as the parent of one child has its text
+    return replace(hit, chunk=chunk, via=hit.via if same else (*hit.via, name))
 
 
 def _with(best: Hit, other: Hit) -> Hit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Annotated
 
 from chunkwise.core.errors import RecipeError, RerankError
@@ -12,6 +13,9 @@ from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Scope, step
 from chunkwise.core.types import Hit
 from chunkwise.retrieve.search import ranked
+
+# How many scores an error quotes.
+_SHOWN = 5
 
 
 @step
@@ -40,10 +44,9 @@ class Rerank:
             scores = self.model(query, [hit.chunk.embed_text for hit in judged])
         except RerankError as err:  # it is told, and a search is not lost for it
             return ranked([*(_failed(hit, str(err)) for hit in judged), *rest][:k])
-        if len(scores) != len(judged):
-            raise RerankError(
-                f"{self.model.name} gave {len(scores)} scores for {len(judged)} texts; it must give one each"
-            )
+        if len(scores) != len(judged) or not all(map(isfinite, scores)):
+            shown = ", ".join(f"{score:g}" for score in scores[:_SHOWN]) or "nothing"
+            raise RerankError(f"{self.model.name} gave {shown} for {len(judged)} texts; it must give a number for each")
         order = sorted(range(len(judged)), key=lambda i: -scores[i])
         best = [replace(judged[i], score=float(scores[i]), via=(*judged[i].via, "rerank")) for i in order]
         return ranked([*best, *_below(best[-1].score, rest)][:k])

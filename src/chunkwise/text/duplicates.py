@@ -92,7 +92,8 @@ class Duplicates(Generic[Place]):
         for index, rivals in sorted(self._rivals().items()):
             place, own = self._texts[index]
             for earlier, other in (self._texts[rival] for rival in sorted(rivals)):
-                similarity = jaccard(own, other)
+                shared = len(np.intersect1d(own, other, assume_unique=True))
+                similarity = shared / (len(own) + len(other) - shared)
                 if similarity >= SIMILAR:
                     yield Twin(place, earlier, similarity)
                     break
@@ -112,16 +113,6 @@ class Duplicates(Generic[Place]):
 def shingles(text: str) -> Hashes:
     """Return hashes of every three words in a row of a text, each once; of a shorter text one of all its words."""
     return _shingles(WORD.findall(text.casefold()))
-
-
-def jaccard(one: Hashes, other: Hashes) -> float:
-    """Return the share of two sets of hashes that both have, from 0 to 1.
-
-    >>> jaccard(shingles("The pump runs all day."), shingles("the pump runs all night"))
-    0.5
-    """
-    shared = len(np.intersect1d(one, other, assume_unique=True))
-    return shared / (len(one) + len(other) - shared)
 
 
 def _shingles(words: list[str]) -> Hashes:
