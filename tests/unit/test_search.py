@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from chunkwise.core.errors import RecipeError, StoreError
+from chunkwise.core.protocols import Floats2d, Role
 from chunkwise.core.retrievals import FINDERS, STEPS, Retrieval, Scope
 from chunkwise.core.types import Hit
 from chunkwise.pipeline import Index, retriever
@@ -22,8 +24,8 @@ class Pointing(HashingEncoder):
 
     dim = DIM
 
-    def __call__(self, texts: Sequence[str], *, role: str) -> object:  # type: ignore[override]
-        return [X for _ in texts]
+    def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d:
+        return np.stack([X for _ in texts])
 
 
 @pytest.fixture

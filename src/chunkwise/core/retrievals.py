@@ -49,10 +49,6 @@ class Finder(Protocol):
 
     def __call__(self, query: str, k: int, *, scope: Scope) -> list[Hit]: ...
 
-    def __or__(self, step: Step) -> Retrieval:
-        """Return this finder followed by a step."""
-        ...
-
 
 class Step(Protocol):
     """Change what an inner retriever finds: order it, choose from it, widen it.
