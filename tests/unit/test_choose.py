@@ -12,9 +12,9 @@ import pytest
 from chunkwise.core.errors import StoreError
 from chunkwise.core.protocols import Floats2d, Store
 from chunkwise.core.retrievals import Scope
-from chunkwise.core.types import Chunk, Document, Hit
+from chunkwise.core.types import Chunk, Document, Hit, Span
 from chunkwise.pipeline import Index
-from chunkwise.retrieve import Fold, Mmr
+from chunkwise.retrieve import Fold, Mmr, TwoStage
 from chunkwise.stores import open_store
 from unit.entries import INFO, X, Y, chunk, pack
 from unit.hashing import HashingEncoder
@@ -113,3 +113,38 @@ def test_folding_asks_on_until_there_are_enough() -> None:
     assert asked == [4, 16, 64]
     twice = [replace(hits[0], folded=(chunks[5],)), replace(hits[1], folded=(chunks[6],))]
     assert Fold()("q", 2, inner=lambda _q, _k: twice, scope=scope)[0].folded == (chunks[5], chunks[1], chunks[6])
+
+
+def test_sections_are_chosen_by_their_two_best_hits() -> None:
+    chunks = [
+        Chunk("a", (Span(0, 1),), "best of a lonely section", headings=("A",)),
+        Chunk("a", (Span(1, 2),), "good", headings=("B",)),
+        Chunk("a", (Span(2, 3),), "good too", headings=("B",)),
+        Chunk("a", (Span(3, 4),), "poor", headings=("C",)),
+    ]
+    hits = given(chunks, [1.0, 0.9, 0.8, 0.1])
+    scope = scope_of([chunk("a", "x")], [X])
+
+    def found(step: TwoStage, k: int = 9) -> list[str]:
+        return [hit.chunk.text for hit in step("q", k, inner=lambda query, k: hits[:k], scope=scope)]
+
+    # Means of two: A 0.5, B 0.85, C 0.05.
+    assert found(TwoStage(sections=1)) == ["good", "good too"]
+    assert found(TwoStage(sections=2)) == ["best of a lonely section", "good", "good too"]
+    assert found(TwoStage(sections=2), 1) == ["best of a lonely section"]
+    assert len(found(TwoStage(sections=1, by="document"))) == 4
+
+
+def test_parents_are_searched_before_their_children() -> None:
+    index = Index("memory:", encoder=HashingEncoder())
+    text = "The pump hums. The pump leaks oil.\n\nThe pump. A valve rests. It is blue."
+    index.add_documents([Document.from_text(text, id="flat")], recipe="sentences(size=8, tokenizer='words')")
+    with pytest.raises(StoreError, match="several levels"):
+        index.search("pump", retrieval="hybrid() | two_stage(by='parent')")
+    index = Index("memory:", encoder=HashingEncoder())
+    index.add_documents([Document.from_text(text, id="a")], recipe="nest(9, 4, base=paragraphs(tokenizer='words'))")
+    plain = {hit.chunk.text for hit in index.search("pump", k=9, mode="lexical")}
+    hits = index.search("pump leaks oil", k=9, retrieval="lexical() | two_stage(sections=1, by='parent')")
+    assert "The pump." in plain
+    assert hits
+    assert {hit.chunk.parent for hit in hits} == {index.chunks("a")[0].id}

@@ -74,6 +74,7 @@ EXAMPLES = {
     "fold": "fold(similarity=0.9)",
     "mmr": "mmr(diversity=0.5, depth=20)",
     "parent": "parent(levels=2)",
+    "two_stage": "two_stage(sections=3, by='document')",
     "rerank": "rerank(model='length', depth=20)",
     "window": "window(n=3)",
 }

@@ -1,6 +1,6 @@
 """Retrieval: finders and steps, a question in and hits out. Importing this registers them."""
 
-from chunkwise.retrieve.choose import Fold, Mmr
+from chunkwise.retrieve.choose import Fold, Mmr, TwoStage
 from chunkwise.retrieve.expand import AutoMerge, Edges, Parent, Window
 from chunkwise.retrieve.rerank import Rerank
 from chunkwise.retrieve.rerankers import custom_reranker, reranker
@@ -15,6 +15,7 @@ __all__ = [
     "Mmr",
     "Parent",
     "Rerank",
+    "TwoStage",
     "Vector",
     "Window",
     "custom_reranker",

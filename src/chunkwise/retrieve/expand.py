@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, NamedTuple
 
-from chunkwise.core.errors import StoreError
 from chunkwise.core.protocols import Retriever
 from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Scope, step
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit
 from chunkwise.retrieve.join import cuts, joined
-from chunkwise.retrieve.search import ranked
+from chunkwise.retrieve.search import check_levels, ranked
 
 
 @step
@@ -31,7 +30,7 @@ class Parent:
 
     def __call__(self, query: str, k: int, *, inner: Retriever, scope: Scope) -> list[Hit]:
         hits = inner(query, k)
-        _check_levels(scope, self)
+        check_levels(scope, self)
         for _ in range(self.levels):
             hits = [_put(hit, _parent(hit.chunk, scope), "parent") for hit in hits]
         return ranked(_once(hits))
@@ -52,7 +51,7 @@ class AutoMerge:
 
     def __call__(self, query: str, k: int, *, inner: Retriever, scope: Scope) -> list[Hit]:
         hits = inner(query, k)
-        _check_levels(scope, self)
+        check_levels(scope, self)
         while True:
             merged = self._merged(hits, scope)
             if [hit.chunk for hit in merged] == [hit.chunk for hit in hits]:
@@ -207,9 +206,3 @@ def _once(hits: Sequence[Hit]) -> list[Hit]:
         id = hit.chunk.id
         found[id] = _with(found[id], hit) if id in found else hit
     return list(found.values())
-
-
-def _check_levels(scope: Scope, step: object) -> None:
-    """Refuse an index in which no chunk can have a parent: it would silently give what it is given."""
-    if int(scope.store.info.get("levels", 1)) == 1:
-        raise StoreError(f"{step!r} needs an index of several levels; index with --recipe 'nest(800, 400, 200)'")

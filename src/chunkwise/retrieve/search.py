@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
-from chunkwise.core.errors import RecipeError
+from chunkwise.core.errors import RecipeError, StoreError
 from chunkwise.core.protocols import Retriever, Scored
 from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Retrieval, Scope, finder, followed
@@ -136,6 +136,15 @@ def scaled(hits: Sequence[Hit]) -> Mapping[str, float]:
     low, high = min(hit.score for hit in hits), max(hit.score for hit in hits)
     span = high - low
     return {hit.chunk.id: (hit.score - low) / span if span else 1.0 for hit in hits}
+
+
+def check_levels(scope: Scope, step: object) -> None:
+    """Refuse an index in which no chunk has a parent: a step that needs them would silently give what it is given.
+
+    Raises: StoreError.
+    """
+    if int(scope.store.info.get("levels", 1)) == 1:
+        raise StoreError(f"{step!r} needs an index of several levels; index with --recipe 'nest(800, 400, 200)'")
 
 
 def _given(hits: Sequence[Hit]) -> Retriever:
