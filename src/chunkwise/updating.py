@@ -139,7 +139,7 @@ def pooled(chunks: Sequence[Chunk], leaf_vectors: Floats2d) -> Floats2d:
         chunk = chunks[row]
         if chunk.id in leaves:
             sums[row] = chunk.token_count * leaf_vectors[leaves[chunk.id]].astype(np.float64)
-        if chunk.parent in place:
+        if chunk.parent in place and not chunk.is_derived:
             sums[place[chunk.parent]] += sums[row]
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     vectors = (sums / np.where(lengths > 0, lengths, 1)).astype(np.float32)
@@ -152,6 +152,8 @@ def with_gaps(chunks: Sequence[Chunk], document: Document) -> tuple[Chunk, ...]:
     before: dict[object, int] = {}
     found = list(chunks)
     for i, chunk in enumerate(chunks):
+        if chunk.is_derived:
+            continue
         level = chunk.meta.get("level")
         if (last := before.get(level)) is not None:
             gap = document.text[chunks[last].body.end : chunk.own.start]
@@ -163,7 +165,7 @@ def with_gaps(chunks: Sequence[Chunk], document: Document) -> tuple[Chunk, ...]:
 
 def _leaves(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
-    parents = {chunk.parent for chunk in chunks if chunk.parent}
+    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
     return tuple(chunk for chunk in chunks if chunk.id not in parents) if parents else tuple(chunks)
 
 

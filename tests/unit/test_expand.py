@@ -269,3 +269,13 @@ def test_only_the_smallest_chunks_are_encoded(nested: Index) -> None:
     assert len(nested) == 2 + 4 + 8
     by_level = {hit.chunk.meta["level"] for hit in nested.search("fact", k=50, mode="vector", where={"level": 1})}
     assert by_level == {1}
+
+
+def test_derived_chunks_take_no_part_in_a_hierarchy() -> None:
+    text = "One. Two."
+    whole = Chunk("a", (Span(0, 9),), text, token_count=2)
+    fact = Chunk("a", (Span(0, 4),), "One.", context="A fact.\n", parent=whole.id, meta={"derived": "proposition"})
+    vectors = np.eye(2, dtype=np.float32)
+    assert pooled([whole, fact], vectors) is vectors
+    made = with_gaps([whole, fact, Chunk("a", (Span(10, 13),), "End")], Document.from_text("One. Two. End", id="a"))
+    assert [chunk.gap for chunk in made] == [" ", "", ""]

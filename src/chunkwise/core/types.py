@@ -181,6 +181,11 @@ class Chunk:
         return Span(self.body.start + (repeated if isinstance(repeated, int) else 0), self.body.end)
 
     @property
+    def is_derived(self) -> bool:
+        """Whether it is made from others, as a summary is: an entry to find text by, no part of the cut."""
+        return "derived" in self.meta
+
+    @property
     def gap(self) -> str:
         """The blank text between it and the next chunk of its level, which no chunk has; empty where none was noted."""
         return str(self.meta.get(GAP, ""))

@@ -63,8 +63,7 @@ class AutoMerge:
         found = Counter((hit.chunk.document_id, hit.chunk.parent) for hit in hits if hit.chunk.parent)
         documents = {document_id for document_id, _ in found}
         n_children = {
-            id: Counter(chunk.parent for chunk in scope.chunks(id).values() if not _is_derived(chunk))
-            for id in documents
+            id: Counter(chunk.parent for chunk in scope.chunks(id).values() if not chunk.is_derived) for id in documents
         }
         full = {place for place, n_found in found.items() if self._is_full(n_found, n_children[place[0]][place[1]])}
         grown = [
@@ -147,7 +146,7 @@ def _widened(hits: Sequence[Hit], scope: Scope, around: Around, name: str) -> li
         key = (hit.chunk.document_id, hit.chunk.meta.get("level"))
         if key not in siblings:
             chunks = scope.chunks(key[0]).values()
-            siblings[key] = [one for one in chunks if one.meta.get("level") == key[1] and not _is_derived(one)]
+            siblings[key] = [one for one in chunks if one.meta.get("level") == key[1] and not one.is_derived]
         places = _places(hit.chunk, siblings[key])
         if not places:
             alone.append(hit)
@@ -166,13 +165,9 @@ def _widened(hits: Sequence[Hit], scope: Scope, around: Around, name: str) -> li
 def _places(chunk: Chunk, siblings: Sequence[Chunk]) -> list[int]:
     """Return which siblings a chunk is, or is made of; none for a derived one."""
     same = [i for i, other in enumerate(siblings) if other.id == chunk.id]
-    if same or _is_derived(chunk):
+    if same or chunk.is_derived:
         return same
     return [i for i, other in enumerate(siblings) if any(contains(span, other.body) for span in chunk.spans)]
-
-
-def _is_derived(chunk: Chunk) -> bool:
-    return "derived" in chunk.meta
 
 
 def _parent(chunk: Chunk, scope: Scope) -> Chunk:

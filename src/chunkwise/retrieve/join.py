@@ -12,8 +12,9 @@ from chunkwise.core.protocols import Tokenizer
 from chunkwise.core.types import GAP, Chunk, Span
 from chunkwise.text.sentences import SentenceEnds
 
-# In characters: how much of the text on either side of a seam is looked at.
-_AROUND = 1000
+# In characters: how much of the text on either side of a seam is looked at. Two or three sentences; how one begins
+# tells nothing of where it ends.
+_AROUND = 300
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u2043\u2013]|(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)])[ \t]+\S")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+\S")
