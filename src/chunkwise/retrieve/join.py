@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -76,8 +77,7 @@ def cuts(one: Chunk, other: Chunk) -> bool:
     if _BLANK_LINE.search(before[len(before.rstrip()) :] + after[: len(after) - len(after.lstrip())]):
         return False
     at_line = "\n" in before[len(before.rstrip()) :]
-    goes_on = not at_line or first[:1].islower()
-    return goes_on and len(before) not in SentenceEnds(before + after, "auto").all()
+    return (not at_line or first[:1].islower()) and not _ends_sentence(before, after)
 
 
 def _pieces(chunk: Chunk, *, inner: bool) -> Iterator[_Piece]:
@@ -123,6 +123,11 @@ def _meta(chunks: Sequence[Chunk], pieces: Sequence[_Piece], *, gap: str) -> dic
     if "source_spans" in meta:
         meta["source_spans"] = [list(piece.source or piece.span) for piece in pieces]
     return meta
+
+
+@lru_cache(maxsize=1 << 12)  # a budget is spent hit by hit, and each time the same seams are looked at
+def _ends_sentence(before: str, after: str) -> bool:
+    return len(before) in SentenceEnds(before + after, "auto").all()
 
 
 def _last_line(text: str) -> str:
