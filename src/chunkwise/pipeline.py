@@ -249,17 +249,16 @@ class Index:
         how = retriever(retrieval if retrieval is not None else f"{mode or 'hybrid'}()")
         if not self._store.count():
             raise StoreError(f"{self.url} holds no chunks; run: chunkwise index PATH --index {self.url}")
-        if tokens is None:
-            return how.over(self._scope(where or {}))(query, k)
-        return spend(how, query, scope=self._scope(where or {}), tokens=tokens)
+        scope = self._scope(how, where or {})
+        return how.over(scope)(query, k) if tokens is None else spend(how, query, scope=scope, tokens=tokens)
 
-    def _scope(self, where: Filter) -> Scope:
+    def _scope(self, how: Retrieval, where: Filter) -> Scope:
         """Return what is searched: of several levels, the one that a plain search ranks."""
-        info = self._store.info
+        info, counter = self._store.info, self.encoder.tokenizer
         level: Filter = {"level": info["level"]} if info.get("levels", 1) > 1 else {}
-        named = info.get("tokenizer", self.encoder.tokenizer.name)
-        own = named == self.encoder.tokenizer.name
-        counter = self.encoder.tokenizer if own else find_tokenizer(named)
+        name = info.get("tokenizer", counter.name)
+        if name != counter.name and any(step.widens for step in how.steps):  # else nothing is counted anew
+            counter = find_tokenizer(name)
         return Scope(self._store, self.encoder, counter, {**level, **where})
 
     def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:

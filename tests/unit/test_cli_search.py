@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from unit.commands import rows, run
+from unit.fake_server import FakeServer, Reply, said
 
 BOILERPLATE = "All rights reserved. No part of this may be copied without the written consent of the owner.\n"
 
@@ -71,6 +72,14 @@ def test_metadata_and_patterns_of_ids_bound_a_search(index: Path) -> None:
 def test_what_is_wrong_is_told_in_one_line(index: Path, options: tuple[str, ...], words: str) -> None:
     _, err = run("search", "seals", "-i", index, *options, code=2)
     assert words in err
+
+
+def test_a_rerank_that_fails_is_told(index: Path) -> None:
+    with FakeServer(Reply(body=said("no numbers"))) as server:
+        recipe = f"lexical() | rerank('llm:{server.url}#fake') | edges()"
+        out, err = run("search", "seals", "-i", index, "-R", recipe)
+    assert rows(out)
+    assert "note: the order is that before the rerank, which failed: the answer is no JSON: 'no numbers'" in err
 
 
 def test_nothing_under_a_filter_is_told(index: Path) -> None:

@@ -212,6 +212,13 @@ def test_an_answer_that_fails_is_told_and_the_order_stays(index: Index, said_tex
     assert all(reason in str(hit.chunk.meta["rerank_failed"]) for hit in hits)
 
 
+def test_a_failure_is_told_of_widened_hits_too(index: Index) -> None:
+    custom_llm("mute", lambda _prompt: "")
+    hits = index.search("pump", retrieval="lexical() | rerank('llm:mute') | window()")
+    assert hits
+    assert all(hit.chunk.meta["rerank_failed"] == "the answer is empty" for hit in hits)
+
+
 def test_passages_that_an_answer_leaves_out_follow_as_they_were() -> None:
     custom_llm("lazy", lambda _prompt: '{"order": [3]}')
     assert reranker("llm:lazy")("q", ["a", "b", "c"]) == pytest.approx([2 / 3, 1 / 3, 1])

@@ -11,7 +11,7 @@ import pytest
 from chunkwise.core.errors import RecipeError, StoreError
 from chunkwise.core.protocols import Floats2d, Role
 from chunkwise.core.retrievals import FINDERS, STEPS, Retrieval, Scope
-from chunkwise.core.types import Hit
+from chunkwise.core.types import Document, Hit
 from chunkwise.pipeline import Index, retriever
 from chunkwise.retrieve import AutoMerge, Hybrid, Lexical, Mmr, Vector, Window, custom_reranker
 from chunkwise.stores import open_store
@@ -133,3 +133,14 @@ def test_a_mode_and_a_retrieval_together_are_refused() -> None:
     with pytest.raises(StoreError, match="holds no chunks"):
         index.search("x", retrieval="lexical() | window()")
     assert Window(2).widens
+
+
+def test_a_plain_search_needs_no_tokenizer_of_the_recipe() -> None:
+    index = Index("memory:", encoder=HashingEncoder())
+    index.add_documents(
+        [Document.from_text("One. Two.", id="a")], recipe="sentences(max_sentences=1, tokenizer='words')"
+    )
+    index._store.describe({**index._store.info, "tokenizer": "gone"})
+    assert index.search("one", k=1, retrieval="hybrid() | mmr()")
+    with pytest.raises(RecipeError, match="gone"):
+        index.search("one", k=1, retrieval="hybrid() | window()")

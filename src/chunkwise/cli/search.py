@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from chunkwise.pipeline import Index, Mode
 
 
-# Where a step of the search says that it failed: see retrieve/rerank.py.
-_FAILED = "rerank_failed"
-
-
 class SearchMode(StrEnum):
     """How to search."""
 
@@ -62,6 +58,7 @@ def search(
     """Find the chunks that answer a question."""
     from chunkwise.core.errors import StoreError
     from chunkwise.pipeline import Index
+    from chunkwise.retrieve.search import FAILED
 
     opened = Index(index)
     if not len(opened):
@@ -77,7 +74,7 @@ def search(
         write_json([hit_fields(hit) for hit in hits])
     else:
         print_hits(hits)
-    for reason in dict.fromkeys(str(hit.chunk.meta[_FAILED]) for hit in hits if _FAILED in hit.chunk.meta):
+    for reason in dict.fromkeys(str(hit.chunk.meta[FAILED]) for hit in hits if FAILED in hit.chunk.meta):
         say(f"note: the order is that before the rerank, which failed: {reason}")
     if hits:
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 from chunkwise.core.errors import RecipeError
@@ -72,7 +73,7 @@ class Retrieval:
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
-        for step, following in zip(self.steps, self.steps[1:], strict=False):
+        for step, following in pairwise(self.steps):
             if step.widens and not following.widens:
                 raise RecipeError(f"{following!r} comes after {step!r}, which widens hits; put it before")
 

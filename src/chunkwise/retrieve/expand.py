@@ -13,7 +13,7 @@ from chunkwise.core.retrievals import Scope, step
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit
 from chunkwise.retrieve.join import cuts, joined
-from chunkwise.retrieve.search import check_levels, ranked
+from chunkwise.retrieve.search import FAILED, check_levels, ranked
 
 
 @step
@@ -21,7 +21,7 @@ from chunkwise.retrieve.search import check_levels, ranked
 class Parent:
     """Give the chunk of the level above in place of each hit, once, with the score of its best one.
 
-    A hit of the highest level stays. Needs an index by `nest(...)`.
+    A hit of the highest level stays. Needs an index by `nest(...)`, or of propositions.
     """
 
     levels: Annotated[int, Range(1, 3, least=1)] = 1
@@ -30,7 +30,8 @@ class Parent:
 
     def __call__(self, query: str, k: int, *, inner: Retriever, scope: Scope) -> list[Hit]:
         hits = inner(query, k)
-        check_levels(scope, self)
+        if not any(hit.chunk.parent for hit in hits):
+            check_levels(scope, self)
         for _ in range(self.levels):
             hits = [_put(hit, _parent(hit.chunk, scope), "parent") for hit in hits]
         return ranked(_once(hits))
@@ -77,7 +78,7 @@ class AutoMerge:
         return [hit for hit in _once(grown) if not given.intersection(_above(hit.chunk, scope))]
 
     def _is_full(self, n_found: int, n_children: int) -> bool:
-        return n_found >= min(2, n_children) and n_found >= self.threshold * n_children
+        return 0 < min(2, n_children) <= n_found and n_found >= self.threshold * n_children
 
 
 @step
@@ -185,6 +186,8 @@ def _above(chunk: Chunk, scope: Scope) -> Iterator[str]:
 def _put(hit: Hit, chunk: Chunk, name: str) -> Hit:
     """Return the hit with another chunk, and who has put it there."""
     same = name in hit.via or chunk.text == hit.chunk.text  # as the parent of one child has its text
+    if FAILED in hit.chunk.meta:
+        chunk = replace(chunk, meta={**chunk.meta, FAILED: hit.chunk.meta[FAILED]})
     return replace(hit, chunk=chunk, via=hit.via if same else (*hit.via, name))
 
 

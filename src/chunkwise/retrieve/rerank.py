@@ -12,7 +12,7 @@ from chunkwise.core.protocols import Reranker, Retriever
 from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Scope, step
 from chunkwise.core.types import Hit
-from chunkwise.retrieve.search import ranked
+from chunkwise.retrieve.search import FAILED, ranked
 
 # How many scores an error quotes.
 _SHOWN = 5
@@ -58,4 +58,4 @@ def _below(score: float, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _failed(hit: Hit, reason: str) -> Hit:
-    return replace(hit, chunk=replace(hit.chunk, meta={**hit.chunk.meta, "rerank_failed": reason}))
+    return replace(hit, chunk=replace(hit.chunk, meta={**hit.chunk.meta, FAILED: reason}))

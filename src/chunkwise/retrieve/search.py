@@ -29,6 +29,9 @@ _RRF = 60
 # tokens a hit is taken to have, so that a large budget can be filled.
 _RANKED, _FEWEST_TOKENS = 200, 20
 
+# Under which key of a chunk's meta a step says that it has failed, and why.
+FAILED = "rerank_failed"
+
 # After so many hits in a row that no longer fit, none is looked for that does.
 _MISSES = 10
 
