@@ -244,7 +244,17 @@ def test_a_budget_is_spent_on_what_hits_become(nested: Index) -> None:
     hits = nested.search("ant cat", tokens=2 * pair, retrieval="lexical() | parent()")
     assert sorted(spans(hits)) == ["Fact ant is here. Fact bee is here.", "Fact cat is here. Fact dog is here."]
     assert len(nested.search("ant cat", tokens=pair, retrieval="lexical() | parent()")) == 1
-    assert nested.search("ant cat", tokens=pair - 1, retrieval="lexical() | parent()") == []
+
+
+def test_a_hit_that_does_not_fit_widened_is_given_as_it_was_found(nested: Index) -> None:
+    hits = nested.search("ant cat", tokens=12, retrieval="lexical() | parent()")
+    assert sorted(hit.chunk.token_count for hit in hits) == [4, 8]
+    assert [hit.rank for hit in hits] == [1, 2]
+    assert len(nested.search("ant cat", tokens=7, retrieval="lexical() | parent()")) == 1
+    assert nested.search("ant cat", tokens=3, retrieval="lexical() | parent()") == []
+    # The second is a part of what the first becomes, so it takes nothing and is not given twice.
+    (both,) = nested.search("ant bee", tokens=8, retrieval="lexical() | parent()")
+    assert both.chunk.text == "Fact ant is here. Fact bee is here."
 
 
 def test_a_parents_vector_is_the_mean_of_its_childrens_by_their_tokens() -> None:

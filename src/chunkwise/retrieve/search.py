@@ -11,6 +11,7 @@ from chunkwise.core.errors import RecipeError, StoreError
 from chunkwise.core.protocols import Retriever, Scored
 from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Retrieval, Scope, finder, followed
+from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit
 
 Fusion: TypeAlias = Literal["convex", "rrf"]
@@ -106,25 +107,29 @@ def within(hits: Iterable[Hit], tokens: int) -> list[Hit]:
 def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> list[Hit]:
     """Return the best hits that together have at most `tokens` tokens; one that no longer fits is passed over.
 
-    Where steps widen hits, a hit is taken if with it, widened and joined with the others, all stay within the budget.
+    Where steps widen hits, a hit that does not fit once it is widened, and joined with the others, is given as it was
+    found, if that fits.
     """
     n_before = sum(not step.widens for step in retrieval.steps)
     steps, widening = retrieval.steps[:n_before], retrieval.steps[n_before:]
     found = Retrieval(retrieval.finder, steps).over(scope)(query, max(_RANKED, tokens // _FEWEST_TOKENS))
     if not widening:
         return within(found, tokens)
-    taken: list[Hit] = []
-    best: list[Hit] = []
+    taken: list[Hit] = []  # to be widened
+    wide: list[Hit] = []  # what they become
+    plain: list[Hit] = []
     misses = 0
     for hit in found:
-        trial = [*taken, hit]
-        hits = followed(_given(trial), widening, scope=scope)(query, len(trial))
-        misses += 1
-        if sum(one.chunk.token_count for one in hits) <= tokens:
-            taken, best, misses = trial, hits, 0
+        trial = followed(_given([*taken, hit]), widening, scope=scope)(query, len(taken) + 1)
+        if _cost(_together(trial, plain)) <= tokens:
+            taken, wide, misses = [*taken, hit], trial, 0
+        elif _cost(_together(wide, [*plain, hit])) <= tokens:
+            plain, misses = [*plain, hit], 0
+        else:
+            misses += 1
         if misses == _MISSES:
             break
-    return best
+    return ranked(_together(wide, plain))
 
 
 def ranked(hits: Iterable[Hit]) -> list[Hit]:
@@ -153,6 +158,21 @@ def check_levels(scope: Scope, step: object) -> None:
 def _given(hits: Sequence[Hit]) -> Retriever:
     """Return a retriever that has these hits only, whatever it is asked."""
     return lambda _query, k: list(hits[:k])
+
+
+def _together(wide: Sequence[Hit], plain: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of both by their scores, without the plain ones whose text is in a wide one."""
+    spans = [(hit.chunk.document_id, span) for hit in wide for span in hit.chunk.spans]
+    beside = [
+        hit
+        for hit in plain
+        if not any(id == hit.chunk.document_id and contains(span, hit.chunk.body) for id, span in spans)
+    ]
+    return sorted([*wide, *beside], key=lambda hit: -hit.score)
+
+
+def _cost(hits: Sequence[Hit]) -> int:
+    return sum(hit.chunk.token_count for hit in hits)
 
 
 def _hits(scored: Sequence[Scored], via: str) -> list[Hit]:
