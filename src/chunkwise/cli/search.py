@@ -76,14 +76,17 @@ def search(
         print_hits(hits)
     for reason in dict.fromkeys(str(hit.chunk.meta[FAILED]) for hit in hits if FAILED in hit.chunk.meta):
         say(f"note: the order is that before the rerank, which failed: {reason}")
-    if hits:
-        return
-    best = ask(1, None) if tokens is not None else []
+    if not hits:
+        best = ask(1, None) if tokens is not None else []
+        say(_why_nothing(best, tokens, lexical=mode == "lexical", filtered=bool(carried)))
+
+
+def _why_nothing(best: Sequence[Hit], tokens: int | None, *, lexical: bool, filtered: bool) -> str:
+    """Say why there is no hit, if that can be told; `best` is the best one without regard to the budget."""
     if best:
-        say(f"nothing found within {tokens} tokens: the best hit has {best[0].chunk.token_count}; raise --tokens")
-        return
-    filtered = ", or leave out --where and --document" if carried else ""
-    say("nothing found; try other words" + (", or --mode hybrid" if mode == "lexical" else "") + filtered)
+        return f"nothing found within {tokens} tokens: the best hit has {best[0].chunk.token_count}; raise --tokens"
+    other = (", or --mode hybrid" if lexical else "") + (", or leave out --where and --document" if filtered else "")
+    return f"nothing found; try other words{other}"
 
 
 def _filter(index: Index, where: Sequence[str], documents: Sequence[str]) -> dict[str, list[str]]:
