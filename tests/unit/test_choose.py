@@ -115,7 +115,7 @@ def test_folding_asks_on_until_there_are_enough() -> None:
     assert Fold()("q", 2, inner=lambda _q, _k: twice, scope=scope)[0].folded == (chunks[5], chunks[1], chunks[6])
 
 
-def test_sections_are_chosen_by_their_two_best_hits() -> None:
+def test_sections_are_chosen_by_their_three_best_hits() -> None:
     chunks = [
         Chunk("a", (Span(0, 1),), "best of a lonely section", headings=("A",)),
         Chunk("a", (Span(1, 2),), "good", headings=("B",)),
@@ -128,7 +128,7 @@ def test_sections_are_chosen_by_their_two_best_hits() -> None:
     def found(step: TwoStage, k: int = 9) -> list[str]:
         return [hit.chunk.text for hit in step("q", k, inner=lambda query, k: hits[:k], scope=scope)]
 
-    # Means of two: A 0.5, B 0.85, C 0.05.
+    # Means of three, where there are fewer of nothing: A 0.33, B 0.57, C 0.03.
     assert found(TwoStage(sections=1)) == ["good", "good too"]
     assert found(TwoStage(sections=2)) == ["best of a lonely section", "good", "good too"]
     assert found(TwoStage(sections=2), 1) == ["best of a lonely section"]

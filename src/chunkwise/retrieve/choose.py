@@ -19,9 +19,9 @@ from chunkwise.text.duplicates import SIMILAR, shingles
 Section: TypeAlias = tuple[str, tuple[str, ...]]
 """A document, and the path or the id of a part of it."""
 
-# How many hits of a section count for its score. Source: on covidqa 1 to 8 were level; a section of one hit is
-# likelier to be there by chance.
-_POOLED = 2
+# How many hits of a section count for its score. Source: as a part of a chunk's score 1, 3 and 8 were level on covidqa;
+# a section of one hit is likelier to be there by chance.
+_POOLED = 3
 
 
 @step
@@ -63,7 +63,7 @@ class TwoStage:
     """Choose the best sections first, then the best chunks in them.
 
     A section is a document's chunks under the same headings, or the whole document; among the best `depth` hits it has
-    the mean score of its two best. `by="parent"` searches the level above by words and meaning for the best parents
+    the mean score of its three best. `by="parent"` searches the level above by words and meaning for the best parents
     instead, which needs an index by `nest(...)`. There may be fewer hits than are asked for.
     """
 
