@@ -11,11 +11,11 @@ from chunkwise.core.protocols import Chunker, Encoder, Floats2d, Tokenizer
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.evaluate.cohesion import MOST_SENTENCES, Cohesion, cohesion, embedded_sentences
-from chunkwise.evaluate.duplicates import Duplicates, Twin
 from chunkwise.evaluate.intrinsic import FINDINGS, Sizes, deepest, left_out, over_limit, sizes
 from chunkwise.pipeline import DEFAULT_RECIPE, chunker
 from chunkwise.readers.read import Skip
 from chunkwise.testing import Violation, examine, examine_value
+from chunkwise.text.duplicates import Duplicates, Twin
 
 __all__ = ["Example", "Finding", "Report", "check", "compare"]
 

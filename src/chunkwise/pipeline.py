@@ -14,8 +14,9 @@ import chunkwise.llm  # lets recipes name language models
 import chunkwise.transforms  # registers the transforms
 from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, RecipeError, StoreError
-from chunkwise.core.parsing import capped, parse, with_tokenizer
-from chunkwise.core.protocols import Chunker, Encoder, Filter, Retriever, Tokenizer
+from chunkwise.core.parsing import capped, parse, parse_retrieval, with_tokenizer
+from chunkwise.core.protocols import Chunker, Encoder, Filter, Tokenizer
+from chunkwise.core.retrievals import Finder, Retrieval, Scope, is_finder
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed.cache import USER_CACHE, Keeping, cached_if_possible
@@ -23,16 +24,16 @@ from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, Reading, find_files
+from chunkwise.retrieve import spend  # and registers finders, steps and rerankers
 from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, assemble
-from chunkwise.retrieve.search import Hybrid, Lexical, Vector, within
 from chunkwise.retrieve.sentences import Sentences
 from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
 from chunkwise.text.terms import terms
 from chunkwise.text.tokens import tokenizer as find_tokenizer
-from chunkwise.updating import Added, Embed, Update, embedded
+from chunkwise.updating import Added, Embed, Update, embedded, n_levels, searched_level
 
-__all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse", "stream"]
+__all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse", "retriever", "stream"]
 
 DEFAULT_RECIPE = "structural(size=200) | context(headings=True)"
 
@@ -43,10 +44,6 @@ Progress = Callable[[int, int, str], None]
 
 # Chunks are embedded and stored in groups: enough to sort by length, little enough to lose when stopped.
 _GROUP = 256
-
-# How many hits are ranked at least when a token budget, not a number, bounds the answer; and how few
-# tokens a hit is taken to have, so that a large budget can be filled.
-_RANKED, _FEWEST_TOKENS = 200, 20
 
 
 # An index with more chunks is not read into memory to assemble evidence: a gigabyte. Of how many chunks the documents
@@ -100,6 +97,20 @@ def stream(
     ['One. Two.', 'Three is', 'longer.']
     """
     return Stream(chunker(recipe, tokenizer=tokenizer), id=id, media_type=media_type)
+
+
+def retriever(recipe: str | Finder | Retrieval) -> Retrieval:
+    """Return how to retrieve by a recipe such as "hybrid() | fold() | edges()".
+
+    Raises: RecipeError.
+    """
+    if isinstance(recipe, Retrieval):
+        return recipe
+    if is_finder(recipe):
+        return Retrieval(recipe)
+    if not isinstance(recipe, str):
+        raise RecipeError(f"{recipe!r} is no retrieval; try 'hybrid() | fold()'")
+    return parse_retrieval(recipe)
 
 
 class Index:
@@ -220,22 +231,32 @@ class Index:
         return update.report((), notes + doubt)
 
     def search(
-        self, query: str, *, k: int = 5, tokens: int | None = None, mode: Mode = "hybrid", where: Filter | None = None
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        tokens: int | None = None,
+        mode: Mode | None = None,
+        retrieval: str | Finder | Retrieval | None = None,
+        where: Filter | None = None,
     ) -> list[Hit]:
         """Return the best `k` hits, or with `tokens` the best ones that together stay within that many.
 
-        `where` names metadata that a hit must carry.
-        Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
+        `retrieval` says how: "hybrid(alpha=0.4) | mmr() | auto_merge()". `mode` is short for one of the finders alone.
+        Steps that widen hits get `k` of them, and join those that become one. `where` names metadata that a hit must
+        carry; of an index by `nest(...)` the smallest chunks are searched, unless it names a `level`.
+        Raises: ChunkwiseError for an empty question, RecipeError, StoreError for an empty index, EncodeError.
         """
-        if mode not in get_args(Mode):
+        if mode is not None and mode not in get_args(Mode):
             raise ChunkwiseError(f"mode={mode!r} is not one of {', '.join(get_args(Mode))}")
+        if mode is not None and retrieval is not None:
+            raise RecipeError(f"mode={mode!r} is short for a retrieval, which is given as well; leave one of them out")
         if k < 1:
             raise ChunkwiseError(f"k={k} must be at least 1; try k=5")
+        how = retriever(retrieval if retrieval is not None else f"{mode or 'hybrid'}()")
         self._check(query, tokens)
-        retriever = self._retriever(mode, where or {})
-        if tokens is None:
-            return retriever(query, k)
-        return within(retriever(query, max(_RANKED, tokens // _FEWEST_TOKENS)), tokens)
+        scope = self._scope(how, where or {})
+        return how.over(scope)(query, k) if tokens is None else spend(how, query, scope=scope, tokens=tokens)
 
     def assemble(
         self,
@@ -266,7 +287,6 @@ class Index:
             Question(terms(query), self.encoder([query], role="query")[0]),
             tokens=tokens,
             count=lambda text: counter.count(text) - counter.n_special,
-            text_of=self._store.text,
             ladder=LADDERS[ladder] if isinstance(ladder, str) else ladder,
             where=where,
         )
@@ -290,10 +310,14 @@ class Index:
         if not self._store.count():
             raise StoreError(f"{self.url} holds no chunks; run: chunkwise index PATH --index {self.url}")
 
-    def _retriever(self, mode: Mode, where: Filter) -> Retriever:
-        vector, lexical = Vector(self._store, self.encoder, where), Lexical(self._store, where)
-        retrievers: dict[Mode, Retriever] = {"vector": vector, "lexical": lexical, "hybrid": Hybrid(vector, lexical)}
-        return retrievers[mode]
+    def _scope(self, how: Retrieval, where: Filter) -> Scope:
+        """Return what is searched: of several levels, the one that a plain search ranks."""
+        info, counter = self._store.info, self.encoder.tokenizer
+        level: Filter = {"level": info["level"]} if info.get("levels", 1) > 1 else {}
+        name = info.get("tokenizer", counter.name)
+        if name != counter.name and any(step.widens for step in how.steps):  # else nothing is counted anew
+            counter = find_tokenizer(name)
+        return Scope(self._store, self.encoder, counter, {**level, **where})
 
     def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:
         """Return the chunker to index with; refuse a recipe that is not the index's own, if it holds anything."""
@@ -330,6 +354,9 @@ class Index:
             "fingerprint": self.encoder.fingerprint,
             "dim": dim,
             "late": self.late,
+            "levels": n_levels(cut),
+            "level": searched_level(cut),
+            "tokenizer": cut.budget.tokenizer.name,
             "chunkwise": chunkwise.__version__,
         }
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from chunkwise.chunkers.nest import Nest
 from chunkwise.core.errors import EncodeError
-from chunkwise.core.protocols import Encoder, Entry, Floats2d, Tokenizer
-from chunkwise.core.types import Chunk, Document
+from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d, Tokenizer
+from chunkwise.core.types import GAP, Chunk, Document
 from chunkwise.embed import takes
 from chunkwise.embed.cache import Keeping
 from chunkwise.readers.read import NOTES, Skip, doubts
@@ -75,25 +78,25 @@ class Update:
             return
         self._notes += doubts(result)
         self._unread += [result.id] if _is_unknown(result, self._encoder) else []
-        cut, derived = _parted(self._cut(result))
-        chunks = _located((*_leaves(cut), *derived), result)
-        _check_fits(chunks, self._encoder, counted_by=self._cut.chunker.budget.tokenizer)
+        chunks = _located(with_gaps(tuple(self._cut(result)), result), result)
+        _check_fits(_leaves(chunks), self._encoder, counted_by=self._cut.chunker.budget.tokenizer)
         self._notes += _failures(result.id, chunks)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
 
     def entries(self) -> list[Entry]:
         """Embed what waits, and hand it over."""
-        vectors = self._embed([(document, chunks) for document, _, chunks in self._waiting])
-        entries, start = [], 0
+        leaves = [_leaves(chunks) for _, _, chunks in self._waiting]
+        embedded = [(document, own) for (document, _, _), own in zip(self._waiting, leaves, strict=True)]
+        parts = iter(np.split(self._embed(embedded), np.cumsum([len(own) for own in leaves])))
+        entries = []
         for document, fingerprint, chunks in self._waiting:
-            own = vectors[start : start + len(chunks)]
-            start += len(chunks)
+            vectors = pooled(chunks, next(parts))
+            self._n_chunks += len(chunks)
             told = {name: value for name, value in document.meta.items() if name not in NOTES}
             meta = {"media_type": document.media_type, **told}
-            entries.append(Entry(document.id, fingerprint, document.source, chunks, own, meta, document.text))
+            entries.append(Entry(document.id, fingerprint, document.source, chunks, vectors, meta))
             self._added.append(document.id)
-        self._n_chunks += len(vectors)
         self._waiting, self.n_waiting = [], 0
         return entries
 
@@ -121,18 +124,58 @@ def embedded(encoder: Encoder, documents: Sequence[tuple[Document, Sequence[Chun
     return encoder([chunk.embed_text for _, chunks in documents for chunk in chunks], role="passage")
 
 
-def _parted(chunks: Iterable[Chunk]) -> tuple[tuple[Chunk, ...], tuple[Chunk, ...]]:
-    """Return the chunks of the cut, and those derived of them: these name a parent, but do not stand in its place."""
-    found = tuple(chunks)
-    derived = tuple(chunk for chunk in found if "derived" in chunk.meta)
-    return (tuple(chunk for chunk in found if "derived" not in chunk.meta) if derived else found), derived
+def n_levels(cut: Chunker) -> int:
+    """Return how many levels of chunks a recipe makes."""
+    return len(cut.sizes) + cut.sentences if isinstance(cut, Nest) else 1
 
 
-def _leaves(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
+def searched_level(cut: Chunker) -> int:
+    """Return the level that a plain search ranks: the smallest chunks, or those around the sentences of a ladder."""
+    return len(cut.sizes) - 1 if isinstance(cut, Nest) else 0
+
+
+def pooled(chunks: Sequence[Chunk], leaf_vectors: Floats2d) -> Floats2d:
+    """Return the vectors of all chunks of a hierarchy, [n_chunks, dim], given those of the chunks without children.
+
+    A parent's is the mean of its children's, each as often as it has tokens, at unit length. Parents come first.
+    """
+    leaves = {chunk.id: row for row, chunk in enumerate(_leaves(chunks))}
+    if len(leaves) == len(chunks):
+        return leaf_vectors
+    place = {chunk.id: row for row, chunk in enumerate(chunks)}
+    sums = np.zeros((len(chunks), leaf_vectors.shape[1]), np.float64)
+    for row in range(len(chunks) - 1, -1, -1):
+        chunk = chunks[row]
+        if chunk.id in leaves:
+            sums[row] = chunk.token_count * leaf_vectors[leaves[chunk.id]].astype(np.float64)
+        if chunk.parent in place and not chunk.is_derived:
+            sums[place[chunk.parent]] += sums[row]
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    vectors = (sums / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    vectors[[place[id] for id in leaves]] = leaf_vectors  # as the encoder gave them, to the last bit
+    return vectors
+
+
+def with_gaps(chunks: Sequence[Chunk], document: Document) -> tuple[Chunk, ...]:
+    """Note in chunks the blank text up to the next one of their level: without it neighbours can't be joined again."""
+    before: dict[object, int] = {}
+    found = list(chunks)
+    for i, chunk in enumerate(chunks):
+        if chunk.is_derived:
+            continue
+        level = chunk.meta.get("level")
+        if (last := before.get(level)) is not None:
+            gap = document.text[chunks[last].body.end : chunk.own.start]
+            if gap and not gap.strip():
+                found[last] = replace(chunks[last], meta={**chunks[last].meta, GAP: gap})
+        before[level] = i
+    return tuple(found)
+
+
+def _leaves(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
-    found = tuple(chunks)
-    parents = {chunk.parent for chunk in found if chunk.parent}
-    return tuple(chunk for chunk in found if chunk.id not in parents) if parents else found
+    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
+    return tuple(chunk for chunk in chunks if chunk.id not in parents) if parents else tuple(chunks)
 
 
 def _located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:

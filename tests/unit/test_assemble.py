@@ -143,7 +143,7 @@ def entries_of(texts: list[list[str]], marks: list[bool]) -> Iterator[Entry]:
             )
             start += len(piece) + 1
         vectors = hashed([chunk.text for chunk in chunks], 8)
-        yield Entry(str(number), "", "", tuple(chunks), vectors, {}, " ".join(words))
+        yield Entry(str(number), "", "", tuple(chunks), vectors, {})
 
 
 def test_what_answers_comes_without_what_stands_around_it() -> None:

@@ -12,10 +12,10 @@ from chunkwise.core.protocols import Budget, Floats2d, Role
 from chunkwise.core.types import Chunk, Document, Drop, Span
 from chunkwise.evaluate import cohesion as cohesion_module
 from chunkwise.evaluate.cohesion import cohesion, embedded_sentences
-from chunkwise.evaluate.duplicates import Duplicates
 from chunkwise.evaluate.intrinsic import FINDINGS, deepest, left_out, over_limit, sizes
 from chunkwise.pipeline import chunk
 from chunkwise.readers.read import read_text
+from chunkwise.text.duplicates import Duplicates
 from chunkwise.text.tokens import tokenizer
 
 WORDS = Budget(40, tokenizer("words"))

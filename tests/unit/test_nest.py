@@ -98,13 +98,14 @@ def test_sizes_that_do_not_go_together_are_refused(recipe: str, message: str) ->
         chunker(recipe)
 
 
-def test_an_index_holds_and_finds_the_leaves() -> None:
+def test_an_index_holds_all_levels_and_finds_the_leaves() -> None:
     index = Index("memory:")
     added = index.add_documents([DAM], recipe="nest(2048, 512, 128)")
     assert added.notes == ()
-    assert added.n_chunks == len(index.chunks("dam")) > 10
-    assert {c.meta["level"] for c in index.chunks("dam")} == {2}
-    assert index.search("When was the dam inspected?")[0].chunk.token_count <= 128
+    assert added.n_chunks == len(index) == len(index.chunks("dam")) > 10
+    assert {c.meta["level"] for c in index.chunks("dam")} == {0, 1, 2}
+    assert {hit.chunk.meta["level"] for hit in index.search("When was the dam inspected?", k=50)} == {2}
+    assert {hit.chunk.meta["level"] for hit in index.search("dam", k=50, where={"level": 1})} == {1}
 
 
 def test_levels_over_the_encoders_limit_are_lowered_only_if_they_are_embedded() -> None:

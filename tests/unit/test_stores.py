@@ -365,26 +365,23 @@ def test_an_entry_that_would_not_come_back_is_refused_whole(store: Store, bad: E
 
 def test_what_was_stored_is_read_back_by_document(store: Store) -> None:
     given = [
-        replace(entry("b.md", "one", "two", meta={"lang": "en", "pages": [1, 2]}), text="one\ntwo"),
-        replace(entry("a.md"), text=" "),
+        entry("b.md", "one", "two", meta={"lang": "en", "pages": [1, 2]}),
+        entry("a.md"),
     ]
     store.replace(given)
     found = list(store.entries())
     assert [one.document_id for one in found] == ["a.md", "b.md"]
     for one, other in zip(found, reversed(given), strict=True):
-        assert (one.fingerprint, one.source, one.chunks, one.meta, one.text) == (
+        assert (one.fingerprint, one.source, one.chunks, one.meta) == (
             other.fingerprint,
             other.source,
             other.chunks,
             other.meta,
-            other.text,
         )
         assert one.vectors.shape == other.vectors.shape
         assert np.allclose(one.vectors, other.vectors)
     assert [one.document_id for one in store.entries(["b.md", "none.md"])] == ["b.md"]
     assert list(store.entries([])) == []
-    assert store.text("b.md") == "one\ntwo"
-    assert store.text("c.md") == ""
 
 
 def test_a_revision_tells_of_every_change(store: Store) -> None:
@@ -399,6 +396,70 @@ def test_a_revision_tells_of_every_change(store: Store) -> None:
         seen.append(store.revision)
 
 
-def test_half_a_character_anywhere_in_a_document_is_refused(store: Store) -> None:
-    with pytest.raises(StoreError, match="half a character"):
-        store.replace([replace(entry("a.md", "one"), text="one \ud800")])
+def nested(document_id: str, *parents: tuple[str, ...]) -> Entry:
+    """Return a document of two levels: each parent has the text of its children."""
+    chunks: list[Chunk] = []
+    for words in parents:
+        parent = chunk(document_id, " ".join(words), meta={"level": 0})
+        chunks += [
+            parent,
+            *(replace(chunk(document_id, word, ordinal=1, meta={"level": 1}), parent=parent.id) for word in words),
+        ]
+    return pack(document_id, chunks)
+
+
+def test_vectors_come_in_the_order_that_is_asked_for(store: Store) -> None:
+    store.replace([entry("a.md", "one", "two", "three"), entry("b.md", "four")])
+    asked = [store.chunks("b.md")[0], *reversed(store.chunks("a.md")), store.chunks("b.md")[0]]
+    found = store.vectors([chunk.id for chunk in asked])
+    assert found.dtype == np.float32
+    assert found == pytest.approx(np.stack([vector_of(chunk.text) for chunk in asked]))
+    assert store.vectors([]).shape == (0, DIM)
+
+
+def test_there_is_no_vector_of_a_chunk_that_is_not_there(store: Store) -> None:
+    store.replace([entry("a.md", "one"), entry("empty.md")])
+    for id in ("nothing", "no chunks: empty.md", "it's"):
+        with pytest.raises(StoreError, match="search again"):
+            store.vectors([store.chunks("a.md")[0].id, id])
+
+
+def test_words_are_counted_over_the_chunks_of_one_level(bare: Store) -> None:
+    plain = open_store("memory:")
+    plain.describe(INFO)
+    plain.replace([entry("a.md", "red apple", "green pear", "red pear pie"), entry("b.md", "blue plum")])
+    bare.describe({**INFO, "levels": 2})
+    bare.replace([nested("a.md", ("red apple", "green pear"), ("red pear pie",)), nested("b.md", ("blue plum",))])
+    bare.finish()
+    for query in ("red", "pear", "red pear", "plum"):
+        ours, alone = bare.matching(query, 9, {"level": 1}), plain.matching(query, 9, {})
+        assert [(one.text, score) for one, score in ours] == [(one.text, score) for one, score in alone]
+    assert texts(bare.matching("apple", 9, {"level": 0})) == ["red apple green pear"]
+    assert sorted(texts(bare.matching("apple", 9, {}))) == ["red apple", "red apple green pear"]
+    assert bare.matching("apple", 9, {"level": 2}) == []
+    assert texts(bare.matching("plum", 1, {"level": [0, 1], "document_id": "b.md"})) == ["blue plum"]
+
+
+def test_a_level_that_the_index_has_not_is_refused(bare: Store) -> None:
+    bare.describe({**INFO, "levels": 2})
+    with pytest.raises(StoreError, match="of level 2, the index has 2"):
+        bare.replace([pack("a.md", [chunk("a.md", "x", meta={"level": 2})])])
+    with pytest.raises(StoreError, match="levels='two'"):
+        bare.describe({**INFO, "levels": "two"})
+
+
+def test_the_number_of_levels_stays_as_long_as_there_are_documents(store: Store) -> None:
+    store.replace([entry("a.md", "one")])
+    with pytest.raises(StoreError, match="levels=1, which stays"):
+        store.describe({**INFO, "levels": 2})
+    store.delete(["a.md"])
+    store.describe({**INFO, "levels": 2})
+    store.replace([nested("b.md", ("one", "two"))])
+    store.finish()
+    assert texts(store.matching("one", 5, {"level": 1})) == ["one"]
+
+
+def test_a_gap_is_kept_and_is_nothing_to_filter_by(store: Store) -> None:
+    store.replace([pack("a.md", [chunk("a.md", "one", meta={"gap": "\n\n"})])])
+    assert store.chunks("a.md")[0].gap == "\n\n"
+    assert store.nearest(X, 5, {"gap": "\n\n"}) == []

@@ -152,6 +152,15 @@ def test_sentences_end_where_a_reader_ends_them(text: str, language: str, count:
     assert len(sentence_spans(text, language)) == count, pieces(text, sentence_spans(text, language))
 
 
+@pytest.mark.parametrize(
+    "blank", ["\u00a0", "\u2003", "\u202f", "\u3000", "\u2028", "\u0085", "\n\u00a0", "\u00a0\u2003"]
+)
+@pytest.mark.parametrize("language", ["en", "de", "fr", "ru", "ja"])
+def test_an_initial_and_a_wide_blank_before_a_stop_are_text_like_any(blank: str, language: str) -> None:
+    text = f"Asked J{blank}. A{blank}.{blank} Smith came."
+    assert "".join(text[start:end] for start, end in sentence_spans(text, language)) == text
+
+
 def test_white_space_belongs_to_the_sentence_before_it() -> None:
     assert pieces("A b. \n\n\n C d.\n", sentence_spans("A b. \n\n\n C d.\n")) == ["A b. \n\n\n", " C d.\n"]
 

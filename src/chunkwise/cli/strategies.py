@@ -12,6 +12,8 @@ import typer
 from chunkwise.cli.terminal import JsonOption, RecipeOption, console, fail, one_line, say, wants_json, write_json
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from chunkwise.chunkers.kinds import Part
     from chunkwise.core.protocols import Chunker
     from chunkwise.core.types import Document
@@ -36,41 +38,50 @@ def strategies(
 def _list(*, json: bool) -> None:
     import chunkwise.pipeline  # noqa: F401 - registers them
     from chunkwise.core.recipes import SCORERS, STRATEGIES, TRANSFORMS, load_plugins
+    from chunkwise.core.retrievals import FINDERS, STEPS
     from chunkwise.presets import PRESETS
 
     load_plugins()
-    rows = [
-        _row(kind, name, stage)
-        for kind, stages in (("strategy", STRATEGIES), ("transform", TRANSFORMS), ("scorer", SCORERS))
-        for name, stage in sorted(stages.items())
-    ]
+    cutting = (("strategy", STRATEGIES), ("transform", TRANSFORMS), ("scorer", SCORERS))
+    finding = (("finder", FINDERS), ("step", STEPS))
+    rows, searches = (
+        [_row(kind, name, stage) for kind, stages in registries for name, stage in sorted(stages.items())]
+        for registries in (cutting, finding)
+    )
     presets = [
         {"kind": "preset", "name": name, "sentence": one.about, "recipe": one.recipe, "source": one.source}
         for name, one in PRESETS.items()
     ]
     if json:
-        write_json([*rows, *presets])
+        write_json([*rows, *searches, *presets])
         return
+    from rich.table import Table
+
+    screen = console()
+    screen.print(_table(rows))
+    screen.print("\nA recipe: structural(size=400) | overlap(sentences=1) | context(headings=True)")
+    screen.print(
+        "What can stream cuts a text as it comes: chunkwise chunk -. All but nest and route take a tokenizer.\n"
+    )
+    screen.print(_table(searches))
+    screen.print("\nTo search: chunkwise search QUESTION --retrieve 'hybrid(alpha=0.4) | fold() | edges()'\n")
+    table = Table("--preset", "for", "recipe", box=None)
+    for preset in presets:
+        table.add_row(f"[bold]{preset['name']}[/]", preset["sentence"], preset["recipe"].replace("[", r"\["))
+    screen.print(table)
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Return stages as a table, each named as a recipe writes it."""
     from rich.table import Table
 
     table = Table("", "", "what it does", "parameters", box=None)
     for row in rows:
         shown = ", ".join(f"{key}={value}" for key, value in row["parameters"].items() if key != "tokenizer")
+        before = {"transform": "| ", "step": "| ", "scorer": "scorer="}.get(row["kind"], "")
         mark = "stream" if row["streamable"] else ""
-        name = {"strategy": row["name"], "transform": f"| {row['name']}", "scorer": f"scorer={row['name']}"}[
-            row["kind"]
-        ]
-        table.add_row(f"[bold]{name}[/]", f"[dim]{mark}[/]", row["sentence"], shown.replace("[", r"\["))
-    screen = console()
-    screen.print(table)
-    screen.print("\nA recipe: structural(size=400) | overlap(sentences=1) | context(headings=True)")
-    screen.print(
-        "What can stream cuts a text as it comes: chunkwise chunk -. All but nest and route take a tokenizer.\n"
-    )
-    table = Table("--preset", "for", "recipe", box=None)
-    for preset in presets:
-        table.add_row(f"[bold]{preset['name']}[/]", preset["sentence"], preset["recipe"].replace("[", r"\["))
-    screen.print(table)
+        table.add_row(f"[bold]{before}{row['name']}[/]", f"[dim]{mark}[/]", row["sentence"], shown.replace("[", r"\["))
+    return table
 
 
 def _row(kind: str, name: str, stage: type) -> dict[str, Any]:
@@ -84,7 +95,7 @@ def _row(kind: str, name: str, stage: type) -> dict[str, Any]:
         key: default.name if isinstance(default, Tokenizer) else shown(default)
         for key, (_, default, _) in parameters(stage).items()
     }
-    described = stage if kind == "scorer" else inspect.getmodule(stage)  # scorers share a module
+    described = inspect.getmodule(stage) if kind in ("strategy", "transform") else stage  # the others share modules
     sentence = (inspect.getdoc(described) or "").partition("\n")[0]
     streamable = kind == "strategy" and bool(stage().streamable)
     return {"kind": kind, "name": name, "sentence": sentence, "parameters": values, "streamable": streamable}

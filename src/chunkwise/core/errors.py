@@ -26,6 +26,10 @@ class AnswerError(ChunkwiseError):
     """A language model that can't be asked, or answers that can't be kept."""
 
 
+class RerankError(ChunkwiseError):
+    """Hits that a reranker could not judge; their order stays."""
+
+
 class StoreError(ChunkwiseError):
     """An index that can't be opened, or that does not fit what is asked of it."""
 

@@ -11,15 +11,19 @@ from typing import Any, get_origin
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Chunker, Scorer, Tokenizer
 from chunkwise.core.recipes import SCORERS, STRATEGIES, TRANSFORMS, Pipe, is_chunker, load_plugins, meant, parameters
+from chunkwise.core.retrievals import FINDERS, STEPS, Retrieval
 
 # What a recipe is made of: the word for it, where it stands in a recipe, and what is known of it.
 _REGISTRIES = (
     ("strategy", "it comes first in a recipe", STRATEGIES),
     ("transform", "it comes after a strategy", TRANSFORMS),
     ("scorer", "it is the scorer of a strategy, as in scored(scorer=drop())", SCORERS),
+    ("finder", "it comes first in a retrieval", FINDERS),
+    ("step", "it comes after a finder in a retrieval", STEPS),
 )
 
 EXAMPLE = "structural(size=400) | overlap(sentences=1)"
+RETRIEVAL_EXAMPLE = "hybrid(alpha=0.4) | fold()"
 
 
 def parse(recipe: str, *, tokenizer: Tokenizer | None = None) -> Chunker:
@@ -27,12 +31,16 @@ def parse(recipe: str, *, tokenizer: Tokenizer | None = None) -> Chunker:
 
     Raises: RecipeError, which names the part that is wrong and what may have been meant.
     """
-    try:
-        tree = ast.parse(recipe.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as err:  # the last two: absurdly nested
-        reason = getattr(err, "msg", None) or str(err)
-        raise RecipeError(f"can't read the recipe {recipe!r}: {reason}; try {EXAMPLE!r}") from err
-    return _chunker(tree, tokenizer)
+    return _chunker(_tree(recipe, EXAMPLE), tokenizer)
+
+
+def parse_retrieval(recipe: str) -> Retrieval:
+    """Read how to retrieve.
+
+    Raises: RecipeError, which names the part that is wrong and what may have been meant.
+    """
+    first, *rest = _stages(_tree(recipe, RETRIEVAL_EXAMPLE))
+    return Retrieval(_build(first, FINDERS, None), tuple(_build(node, STEPS, None) for node in rest))
 
 
 def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
@@ -75,6 +83,14 @@ def _resized(chunker: Chunker, size_of: Callable[[int], int]) -> Chunker:
     return replace(chunker, **changed)  # type: ignore[type-var]
 
 
+def _tree(recipe: str, example: str) -> ast.expr:
+    try:
+        return ast.parse(recipe.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as err:  # the last two: absurdly nested
+        reason = getattr(err, "msg", None) or str(err)
+        raise RecipeError(f"can't read the recipe {recipe!r}: {reason}; try {example!r}") from err
+
+
 def _chunker(tree: ast.expr, tokenizer: Tokenizer | None) -> Chunker:
     """Return the chunker of an expression such as `name(...) | name(...)`."""
     first, *rest = _stages(tree)
@@ -93,7 +109,8 @@ def _stages(tree: ast.expr) -> list[ast.expr]:
 def _build(node: ast.expr, registry: Mapping[str, type], tokenizer: Tokenizer | None) -> Any:
     call = node if isinstance(node, ast.Call) else ast.Call(func=node, args=[], keywords=[])
     if not isinstance(call.func, ast.Name):
-        raise RecipeError(f"can't read {ast.unparse(node)!r} as a stage of a recipe; try {EXAMPLE!r}")
+        example = RETRIEVAL_EXAMPLE if registry is FINDERS or registry is STEPS else EXAMPLE
+        raise RecipeError(f"can't read {ast.unparse(node)!r} as a stage of a recipe; try {example!r}")
     name = call.func.id
     if name not in registry:
         load_plugins()

@@ -306,7 +306,6 @@ class Entry:
 
     `vectors` are float32 [n_chunks, dim], of unit length. The chunks' `meta` must survive JSON unchanged.
     `meta` is the document's; its plain values can be filtered by, a chunk's own going before them.
-    `text` is the document's, of which any span can be quoted.
     """
 
     document_id: str
@@ -315,7 +314,6 @@ class Entry:
     chunks: tuple[Chunk, ...]
     vectors: Floats2d
     meta: Mapping[str, Any]
-    text: str = ""
 
 
 Scored: TypeAlias = tuple[Chunk, float]
@@ -330,7 +328,10 @@ class Store(Protocol):
         ...
 
     def describe(self, info: Mapping[str, Any]) -> None:
-        """Write down what a new index is made with, before the first `replace`. `info["dim"]` is required and stays."""
+        """Write down what a new index is made with, before the first `replace`. `info["dim"]` is required and stays.
+
+        `info["levels"]`, 1 by default, is how many levels of chunks it is to hold: see `meta["level"]` of a chunk.
+        """
         ...
 
     def documents(self) -> Mapping[str, tuple[str, str]]:
@@ -357,10 +358,6 @@ class Store(Protocol):
         """Return a document's chunks in order."""
         ...
 
-    def text(self, document_id: str) -> str:
-        """Return a document's text, empty for one that is not there."""
-        ...
-
     @property
     def revision(self) -> Hashable:
         """What changes with every change of what is stored."""
@@ -370,12 +367,19 @@ class Store(Protocol):
         """Yield what is stored of these documents, or of all, by document id."""
         ...
 
+    def vectors(self, chunk_ids: Sequence[str]) -> Floats2d:
+        """Return the vectors of these chunks, [n_chunk_ids, dim], in their order. Raises: StoreError for another id."""
+        ...
+
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest cosine with `vector`, best first."""
         ...
 
     def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
-        """Return the `k` chunks of the highest BM25 score for `text`, best first; none of a score of 0."""
+        """Return the `k` chunks of the highest BM25 score for `text`, best first; none of a score of 0.
+
+        Words are counted over the chunks of the same level.
+        """
         ...
 
 
@@ -383,6 +387,19 @@ class Retriever(Protocol):
     """Find chunks for a question, best first."""
 
     def __call__(self, query: str, k: int) -> list[Hit]: ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Judge how well each text answers a question, having read both together. Higher is better.
+
+    Raises: RerankError where these texts can't be judged; other errors where none can.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
 
 
 class Metric(Protocol):

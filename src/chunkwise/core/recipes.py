@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar, cast, get_args, 
 
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import body, front_matter
-from chunkwise.core.protocols import LLM, Budget, Chunker, Reserve, Scorer, Tokenizer, Transform, no_reserve
+from chunkwise.core.protocols import LLM, Budget, Chunker, Reranker, Reserve, Scorer, Tokenizer, Transform, no_reserve
 from chunkwise.core.types import Chunk, Document, Drop, Span
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ def strategy(cls: type[T]) -> type[T]:
     for name, value in defaults.items():
         if name not in vars(cls):
             setattr(cls, name, value)
-    return _stage(cls, STRATEGIES)
+    return register(cls, STRATEGIES)
 
 
 def transform(cls: type[T]) -> type[T]:
@@ -80,7 +80,7 @@ def transform(cls: type[T]) -> type[T]:
     """
     if "streamable" not in vars(cls):
         cls.streamable = False  # type: ignore[attr-defined]
-    return _stage(cls, TRANSFORMS)
+    return register(cls, TRANSFORMS)
 
 
 def scorer(cls: type[T]) -> type[T]:
@@ -88,7 +88,40 @@ def scorer(cls: type[T]) -> type[T]:
 
     It gains checked parameters, and a `repr` that is how a recipe names it.
     """
-    return _stage(cls, SCORERS)
+    return register(cls, SCORERS)
+
+
+def register(cls: type[T], registry: dict[str, type]) -> type[T]:
+    """Put a frozen dataclass into a registry, by the name of its class in snake_case.
+
+    It gains checked parameters and a `repr` that is its recipe.
+    """
+    init = cls.__init__
+    signature = inspect.signature(init)
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            given = signature.bind(self, *args, **kwargs).arguments
+        except TypeError as err:
+            raise RecipeError(_misfit(name, cls, args, kwargs, err)) from err
+        hints = _hints(type(self))  # type: ignore[arg-type]  # a class is hashable
+        init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
+        if registry is STRATEGIES:
+            size = self.budget.size  # one without room for text is refused
+            for bound in ("min_size", "least"):
+                least = getattr(self, bound, None)
+                if least is not None and least >= size:
+                    raise RecipeError(
+                        f"{name}: {bound}={least} must be less than size={size}; try {bound}={max(1, size // 4)}"
+                    )
+
+    cls.__init__ = checked  # type: ignore[method-assign]
+    cls.__repr__ = _recipe  # type: ignore[method-assign]
+    cls.recipe_name = name  # type: ignore[attr-defined]
+    registry[name] = cls
+    return cls
 
 
 @functools.cache
@@ -250,45 +283,19 @@ def _pipe(self: Any, other: Transform) -> Pipe:
     return Pipe(self, (other,))
 
 
-def _stage(cls: type[T], registry: dict[str, type]) -> type[T]:
-    init = cls.__init__
-    signature = inspect.signature(init)
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
-
-    @functools.wraps(init)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            given = signature.bind(self, *args, **kwargs).arguments
-        except TypeError as err:
-            raise RecipeError(_misfit(name, cls, args, kwargs, err)) from err
-        hints = _hints(type(self))  # type: ignore[arg-type]  # a class is hashable
-        init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
-        if registry is STRATEGIES:
-            size = self.budget.size  # one without room for text is refused
-            for bound in ("min_size", "least"):
-                least = getattr(self, bound, None)
-                if least is not None and least >= size:
-                    raise RecipeError(
-                        f"{name}: {bound}={least} must be less than size={size}; try {bound}={max(1, size // 4)}"
-                    )
-
-    cls.__init__ = checked  # type: ignore[method-assign]
-    cls.__repr__ = _recipe  # type: ignore[method-assign]
-    cls.recipe_name = name  # type: ignore[attr-defined]
-    registry[name] = cls
-    return cls
-
-
 def _recipe(self: Any) -> str:
     """Print the first parameter, and every other one that differs from its default."""
     shown = []
     for i, field in enumerate(fields(self)):
         value = getattr(self, field.name)
         if (i == 0 and value is not None) or value != _default(field):
-            shown.append(
-                f"{field.name}={value.name!r}" if isinstance(value, (Tokenizer, LLM)) else f"{field.name}={value!r}"
-            )
+            shown.append(f"{field.name}={value.name!r}" if _is_named(value) else f"{field.name}={value!r}")
     return f"{self.recipe_name}({', '.join(shown)})"
+
+
+def _is_named(value: object) -> bool:
+    """Tell whether a recipe gives a value by its name."""
+    return isinstance(value, (Tokenizer, LLM, Reranker)) and not hasattr(value, "recipe_name")
 
 
 def _default(field: Field[Any]) -> Any:
@@ -329,6 +336,8 @@ def _checked(stage: str, name: str, value: Any, hint: Any) -> Any:
             f"{stage}: {name}={value!r} names no language model here; `chunkwise.chunk`, `Index` and the command line "
             "find it by name, or give an object that answers prompts"
         )
+    if Reranker in options and not isinstance(value, Reranker):
+        raise RecipeError(f"{stage}: {name}={value!r} is no reranker; try {name}='FOLDER' with a cross-encoder in it")
     if Chunker in options and not is_chunker(value):
         raise RecipeError(f"{stage}: {name}={value!r} must be a recipe; try {name}=recursive(size=200)")
     if Scorer in options and not is_scorer(value):

@@ -33,6 +33,9 @@ BlockKind = Literal[
 
 Meta = Mapping[str, object]
 
+GAP = "gap"
+"""The key of a chunk's meta under which an index notes the blank text between it and the next chunk."""
+
 
 class Span(NamedTuple):
     """The text from `start` up to, not including, `end`."""
@@ -178,6 +181,16 @@ class Chunk:
         return Span(self.body.start + (repeated if isinstance(repeated, int) else 0), self.body.end)
 
     @property
+    def is_derived(self) -> bool:
+        """Whether it is made from others, as a summary is: an entry to find text by, no part of the cut."""
+        return "derived" in self.meta
+
+    @property
+    def gap(self) -> str:
+        """The blank text between it and the next chunk of its level, which no chunk has; empty where none was noted."""
+        return str(self.meta.get(GAP, ""))
+
+    @property
     def place(self) -> str:
         """Where in its document it stands, for a person: its pages, or its cells of a sheet; empty for other texts."""
         cells = self.meta.get("cells")
@@ -231,9 +244,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that a retriever found. Higher scores are better; ranks count from 1."""
+    """A chunk that a retriever found. Higher scores are better; ranks count from 1.
+
+    `via` names what found it, and what changed it since. `folded` are chunks of nearly the same text, which it stands
+    for.
+    """
 
     chunk: Chunk
     score: float
     rank: int
     via: tuple[str, ...]
+    folded: tuple[Chunk, ...] = ()

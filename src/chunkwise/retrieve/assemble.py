@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chunkwise.core.cells import hull
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.protocols import Filter
-from chunkwise.core.spans import contains, join
+from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit, Span
 from chunkwise.retrieve.search import ALPHA
 from chunkwise.retrieve.sentences import Floats, Sentence, Sentences
@@ -110,14 +110,12 @@ def assemble(
     *,
     tokens: int,
     count: Callable[[str], int],
-    text_of: Callable[[str], str],
     ladder: Ladder = LADDERS["default"],
     where: Filter | None = None,
 ) -> list[Hit]:
     """Return the evidence for a question that `tokens` pay for, as counted by `count`: passages in reading order.
 
     They are ordered by document, that of the best one first, and in a document by place; ranks go by score.
-    `text_of` returns the text of a document by its id.
     """
     allowed = sentences.allowed(where or {})
     if not allowed.any():
@@ -125,14 +123,14 @@ def assemble(
     score = scores(sentences, question, ladder, allowed)
     cost = _Cost(sentences, count)
     chosen = selected(sentences, score, tokens, cost, ladder.gap)
-    passages = _passages(sentences, chosen, count, text_of)
+    passages = _passages(sentences, chosen, count)
     while passages and (excess := sum(chunk.token_count for _, chunk in passages) - tokens) > 0:
         # Joined, texts may have a token more than one by one, or a header that comes with every row of a table.
         for number in sorted(chosen, key=lambda number: score[number]):
             if excess > 0:
                 chosen.remove(number)
                 excess -= cost(number)
-        passages = _passages(sentences, chosen, count, text_of)
+        passages = _passages(sentences, chosen, count)
     return _ranked([(max(score[number] for number in numbers), chunk) for numbers, chunk in passages])
 
 
@@ -196,38 +194,42 @@ class _Cost:
 
 
 def _passages(
-    sentences: Sentences, chosen: Sequence[int], count: Callable[[str], int], text_of: Callable[[str], str]
+    sentences: Sentences, chosen: Sequence[int], count: Callable[[str], int]
 ) -> list[tuple[list[int], Chunk]]:
     """Return the runs of chosen sentences, each as a chunk that holds exactly them and what rides along."""
-    found = []
-    for id, numbers in groupby(chosen, key=lambda number: sentences.each[number].chunk.document_id):
-        text = text_of(id)
-        runs: list[list[int]] = []
-        for number in numbers:
-            before = runs[-1][-1] if runs else None
-            if before is not None and before + 1 == number and _adjoin(sentences, before, text):
-                runs[-1].append(number)
-            else:
-                runs.append([number])
-        found += [(run, _passage([sentences.each[number] for number in run], text, count)) for run in runs]
-    return found
-
-
-def _adjoin(sentences: Sentences, number: int, text: str) -> bool:
-    """Tell whether nothing but blanks stands between a sentence and the next."""
-    one, other = sentences.each[number], sentences.each[number + 1]
-    return not text[one.span.end : other.span.start].strip()
+    runs: list[list[int]] = []
+    texts: list[str] = []
+    for number in chosen:
+        before = runs[-1][-1] if runs else -2
+        gap = None
+        if before + 1 == number and sentences.together(before, number):
+            gap = sentences.each[before].gap(sentences.each[number])
+        if gap is None:
+            runs.append([number])
+            texts.append(sentences.each[number].text)
+        else:
+            runs[-1].append(number)
+            texts[-1] += gap + sentences.each[number].text
+    return [
+        (run, _passage([sentences.each[number] for number in run], text, count))
+        for run, text in zip(runs, texts, strict=True)
+    ]
 
 
 def _passage(run: Sequence[Sentence], text: str, count: Callable[[str], int]) -> Chunk:
+    """Return the sentences of a run, whose text is given, as a chunk."""
     body = Span(run[0].span.start, run[-1].span.end)
-    riding = {span: None for sentence in run for span in sentence.chunk.spans[:-1] if not contains(body, span)}
-    spans = (*riding, body)
-    verbatim = join(text, spans)
+    riding: dict[Span, str] = {}
+    for chunk in {id(sentence.chunk): sentence.chunk for sentence in run}.values():
+        edges = [0, *accumulate(span.length for span in chunk.spans)]
+        for span, (start, end) in zip(chunk.spans[:-1], pairwise(edges), strict=False):
+            if not contains(body, span):
+                riding[span] = chunk.text[start:end]
+    verbatim = "".join(riding.values()) + text
     cells = [str(sentence.chunk.meta["cells"]) for sentence in run if "cells" in sentence.chunk.meta]
     return Chunk(
         document_id=run[0].chunk.document_id,
-        spans=spans,
+        spans=(*riding, body),
         text=verbatim,
         token_count=count(verbatim),
         headings=run[0].chunk.headings,

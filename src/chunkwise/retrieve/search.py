@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal, TypeAlias
 
-from chunkwise.core.protocols import Encoder, Filter, Retriever, Scored, Store
+from chunkwise.core.errors import RecipeError, StoreError
+from chunkwise.core.protocols import Retriever, Scored
+from chunkwise.core.recipes import Range
+from chunkwise.core.retrievals import Retrieval, Scope, finder, followed
+from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit
+
+Fusion: TypeAlias = Literal["convex", "rrf"]
 
 # The share of the dense score. Source: 472 questions of Chroma's set and 1,380 of COVID-QA, MiniLM:
 # 0.3 to 0.5 are level, and both reciprocal rank fusion (k=60) and either leg alone are behind.
@@ -15,54 +23,72 @@ ALPHA = 0.4
 # How many candidates each leg gives to the fusion: enough that the worst of them scores near the floor.
 _DEPTH = 200
 
+# Source: Cormack et al. 2009, doi:10.1145/1571941.1572114; 60 as in the paper.
+_RRF = 60
 
+# How many hits are ranked at least when a token budget, not a number, bounds the answer; and how few
+# tokens a hit is taken to have, so that a large budget can be filled.
+_RANKED, _FEWEST_TOKENS = 200, 20
+
+# Under which key of a chunk's meta a step says that it has failed, and why.
+FAILED = "rerank_failed"
+
+# After so many hits in a row that no longer fit, none is looked for that does.
+_MISSES = 10
+
+
+@finder
 @dataclass(frozen=True, slots=True)
 class Vector:
     """Find the chunks whose vectors have the highest cosine with the question's."""
 
-    store: Store
-    encoder: Encoder
-    where: Filter = field(default_factory=dict)
-
-    def __call__(self, query: str, k: int) -> list[Hit]:
-        vector = self.encoder([query], role="query")[0]
-        return _hits(self.store.nearest(vector, k, self.where), "vector")
+    def __call__(self, query: str, k: int, *, scope: Scope) -> list[Hit]:
+        vector = scope.encoder([query], role="query")[0]
+        return _hits(scope.store.nearest(vector, k, scope.where), "vector")
 
 
+@finder
 @dataclass(frozen=True, slots=True)
 class Lexical:
     """Find the chunks that share the question's rarer words, by BM25."""
 
-    store: Store
-    where: Filter = field(default_factory=dict)
-
-    def __call__(self, query: str, k: int) -> list[Hit]:
-        return _hits(self.store.matching(query, k, self.where), "lexical")
+    def __call__(self, query: str, k: int, *, scope: Scope) -> list[Hit]:
+        return _hits(scope.store.matching(query, k, scope.where), "lexical")
 
 
+@finder
 @dataclass(frozen=True, slots=True)
 class Hybrid:
-    """Add the scores of two retrievers, each scaled to 0..1 over its candidates.
+    """Find chunks by both, and add the scores, each scaled to 0..1 over its candidates; or the reciprocal ranks.
 
-    The score is `alpha` times the dense one plus `1 - alpha` times the lexical one.
+    The convex score is `alpha` times the dense one plus `1 - alpha` times the lexical one. With `fusion="rrf"` ranks
+    count and scores do not, and there is no `alpha`.
     """
 
-    dense: Retriever
-    lexical: Retriever
-    alpha: float = ALPHA
+    alpha: Annotated[float, Range(0, 1, least=0, most=1)] = ALPHA
+    fusion: Fusion = "convex"
 
-    def __call__(self, query: str, k: int) -> list[Hit]:
+    def __post_init__(self) -> None:
+        if self.fusion == "rrf" and self.alpha != ALPHA:
+            raise RecipeError(f"hybrid: fusion='rrf' has no use for alpha={self.alpha}; leave one of the two out")
+
+    def __call__(self, query: str, k: int, *, scope: Scope) -> list[Hit]:
         depth = max(_DEPTH, 4 * k)
+        legs: tuple[tuple[Retriever, float], ...] = (
+            (partial(Vector(), scope=scope), self.alpha),
+            (partial(Lexical(), scope=scope), 1 - self.alpha),
+        )
         chunks: dict[str, Chunk] = {}
         scores: dict[str, float] = {}
         via: dict[str, tuple[str, ...]] = {}
-        for retriever, weight in ((self.dense, self.alpha), (self.lexical, 1 - self.alpha)):
+        for retriever, weight in legs:
             hits = retriever(query, depth)
-            scaled = _scaled(hits)
+            worth = scaled(hits) if self.fusion == "convex" else {}
             for hit in hits:
                 id = hit.chunk.id
                 chunks[id] = hit.chunk
-                scores[id] = scores.get(id, 0.0) + weight * scaled[id]
+                own = weight * worth[id] if self.fusion == "convex" else 1 / (_RRF + hit.rank)
+                scores[id] = scores.get(id, 0.0) + own
                 via[id] = (*via.get(id, ()), *hit.via)
         best = sorted(scores, key=lambda name: (-scores[name], chunks[name].document_id, chunks[name].body))[:k]
         return [Hit(chunks[id], scores[id], rank, via[id]) for rank, id in enumerate(best, 1)]
@@ -78,14 +104,76 @@ def within(hits: Iterable[Hit], tokens: int) -> list[Hit]:
     return kept
 
 
-def _hits(scored: Sequence[Scored], via: str) -> list[Hit]:
-    return [Hit(chunk, float(score), rank, (via,)) for rank, (chunk, score) in enumerate(scored, 1)]
+def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> list[Hit]:
+    """Return the best hits that together have at most `tokens` tokens; one that no longer fits is passed over.
+
+    Where steps widen hits, a hit that does not fit once it is widened, and joined with the others, is given as it was
+    found, if that fits.
+    """
+    n_before = sum(not step.widens for step in retrieval.steps)
+    steps, widening = retrieval.steps[:n_before], retrieval.steps[n_before:]
+    found = Retrieval(retrieval.finder, steps).over(scope)(query, max(_RANKED, tokens // _FEWEST_TOKENS))
+    if not widening:
+        return within(found, tokens)
+    taken: list[Hit] = []  # to be widened
+    wide: list[Hit] = []  # what they become
+    plain: list[Hit] = []
+    misses = 0
+    for hit in found:
+        trial = followed(_given([*taken, hit]), widening, scope=scope)(query, len(taken) + 1)
+        if _cost(_together(trial, plain)) <= tokens:
+            taken, wide, misses = [*taken, hit], trial, 0
+        elif _cost(_together(wide, [*plain, hit])) <= tokens:
+            plain, misses = [*plain, hit], 0
+        else:
+            misses += 1
+        if misses == _MISSES:
+            break
+    return ranked(_together(wide, plain))
 
 
-def _scaled(hits: Sequence[Hit]) -> Mapping[str, float]:
+def ranked(hits: Iterable[Hit]) -> list[Hit]:
+    """Return the hits with ranks that count from 1."""
+    return [Hit(hit.chunk, hit.score, rank, hit.via, hit.folded) for rank, hit in enumerate(hits, 1)]
+
+
+def scaled(hits: Sequence[Hit]) -> Mapping[str, float]:
     """Return the scores by chunk id, the lowest as 0 and the highest as 1."""
     if not hits:
         return {}
     low, high = min(hit.score for hit in hits), max(hit.score for hit in hits)
     span = high - low
     return {hit.chunk.id: (hit.score - low) / span if span else 1.0 for hit in hits}
+
+
+def check_levels(scope: Scope, step: object) -> None:
+    """Refuse an index in which no chunk has a parent: a step that needs them would silently give what it is given.
+
+    Raises: StoreError.
+    """
+    if int(scope.store.info.get("levels", 1)) == 1:
+        raise StoreError(f"{step!r} needs an index of several levels; index with --recipe 'nest(800, 400, 200)'")
+
+
+def _given(hits: Sequence[Hit]) -> Retriever:
+    """Return a retriever that has these hits only, whatever it is asked."""
+    return lambda _query, k: list(hits[:k])
+
+
+def _together(wide: Sequence[Hit], plain: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of both by their scores, without the plain ones whose text is in a wide one."""
+    spans = [(hit.chunk.document_id, span) for hit in wide for span in hit.chunk.spans]
+    beside = [
+        hit
+        for hit in plain
+        if not any(id == hit.chunk.document_id and contains(span, hit.chunk.body) for id, span in spans)
+    ]
+    return sorted([*wide, *beside], key=lambda hit: -hit.score)
+
+
+def _cost(hits: Sequence[Hit]) -> int:
+    return sum(hit.chunk.token_count for hit in hits)
+
+
+def _hits(scored: Sequence[Scored], via: str) -> list[Hit]:
+    return [Hit(chunk, float(score), rank, (via,)) for rank, (chunk, score) in enumerate(scored, 1)]

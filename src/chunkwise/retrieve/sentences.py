@@ -41,9 +41,24 @@ class Sentence(NamedTuple):
     @property
     def text(self) -> str:
         """The sentence, verbatim."""
+        return self._slice(self.span.start, self.span.end)
+
+    def gap(self, other: Sentence) -> str | None:
+        """Return the blank text up to the sentence that follows in the document; None if there is more, or unknown."""
+        if other.chunk is self.chunk:
+            between = self._slice(self.span.end, other.span.start)
+        else:
+            noted, start = self.chunk.gap, other.chunk.own.start
+            if self.chunk.body.end + len(noted) != start:
+                return None
+            between = self._slice(self.span.end, self.chunk.body.end) + noted + other._slice(start, other.span.start)
+        return None if between.strip() else between
+
+    def _slice(self, start: int, end: int) -> str:
+        """Return what is at these places of the document, in the chunk's own span."""
         body = self.chunk.body
         offset = len(self.chunk.text) - body.length - body.start  # what rides along comes before the body
-        return self.chunk.text[self.span.start + offset : self.span.end + offset]
+        return self.chunk.text[start + offset : end + offset]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +204,9 @@ class _Tags:
 
 def _leaves(chunks: Sequence[Chunk]) -> Iterator[int]:
     """Yield the positions of the chunks of a document that no other is cut from, and that are its own text."""
-    parents = {chunk.parent for chunk in chunks if chunk.parent and "derived" not in chunk.meta}
+    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
     for position, chunk in enumerate(chunks):
-        if chunk.id not in parents and "derived" not in chunk.meta:
+        if chunk.id not in parents and not chunk.is_derived:
             yield position
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
@@ -15,16 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core.errors import StoreError, require
+from chunkwise.core.errors import require
 from chunkwise.core.protocols import Entry, Filter, Floats2d, Scored
 from chunkwise.core.types import Chunk
-from chunkwise.stores.rows import K1, checked, chunk_of, described, dimension, direction, rounded, row_of, wanted
+from chunkwise.stores.manifest import LOCK, TABLE, named, read_manifest, write_manifest
+from chunkwise.stores.rows import (
+    K1,
+    asked_levels,
+    checked,
+    chunk_of,
+    described,
+    direction,
+    level_of,
+    n_levels,
+    rounded,
+    row_of,
+    unknown,
+    wanted,
+)
 from chunkwise.text.terms import terms
-
-FORMAT = 2
-MANIFEST = "index.json"
-TABLE = "chunks"
-LOCK = f"{MANIFEST}.lock"
 
 # Below, a scan is exact and takes some 20 ms (25,000 vectors of 384 numbers). Above, a graph finds 99.8 % of
 # the same ten, in a third of the time, where five times as many candidates are ranked again by their full vectors.
@@ -47,8 +55,8 @@ _TEXTS = ("text", "context", "parent")
 _NUMBERS = ("token_count", "ordinal")
 _PARTS = ("spans", "headings", "pages", "meta")  # as JSON
 _FIELDS = ("document_id", "position", *_TEXTS, *_NUMBERS, *_PARTS)
-# What is of the whole document stands in its first row only.
-_DOCUMENT = ("fingerprint", "source", "document_text", "document_meta")
+# In a document's first row only.
+_META = "document_meta"
 
 
 class LanceStore:
@@ -60,7 +68,7 @@ class LanceStore:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).expanduser()
-        self._info = _read_manifest(self.folder)
+        self._info = read_manifest(self.folder)
         self._opened: Any = None
 
     @property
@@ -73,8 +81,8 @@ class LanceStore:
 
         Raises: StoreError.
         """
-        plain = described(info, self._info)
-        _write_manifest(self.folder, plain)
+        plain = described(info, self._info, empty=not self.documents())
+        write_manifest(self.folder, plain)
         self._info = plain
 
     def documents(self) -> Mapping[str, tuple[str, str]]:
@@ -88,12 +96,14 @@ class LanceStore:
 
         Raises: StoreError before anything changes, for an entry that does not fit.
         """
-        dim = dimension(self._info)
-        fresh = checked(entries, dim)
+        fresh = checked(entries, self._info)
         if not fresh:
             return
-        table = self._create(dim) if self._table() is None else self._table()
-        rows = _columns(fresh.values(), dim)
+        schema = _schema(self._info["dim"], n_levels(self._info))
+        table = self._table()
+        if table is None or table.schema.names != schema.names:
+            table = self._create(schema)
+        rows = _columns(fresh.values(), schema)
 
         def merge() -> None:
             into = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
@@ -118,9 +128,10 @@ class LanceStore:
             return
         self._commit(lambda: table.optimize(cleanup_older_than=KEPT_VERSIONS))
         few = self.count() <= APPROXIMATE_FROM
-        if few or "terms" not in self._indexed(table):
-            # An index that grew still counts deleted chunks in its statistics; a new one is exact.
-            self._index_terms(table)
+        for column in self._term_columns():
+            if few or column not in self._indexed(table):
+                # An index that grew still counts deleted chunks in its statistics; a new one is exact.
+                self._index_terms(table, column)
         if not few and "vector" not in self._indexed(table):
             graph = _lance("lancedb.index").HnswSq(distance_type="cosine")
             self._commit(lambda: table.create_index("vector", config=graph))
@@ -130,7 +141,7 @@ class LanceStore:
         table = self._table()
         if table is None:
             return 0
-        with _named(self.folder, "read"):
+        with named(self.folder, "read"):
             return int(table.count_rows(f"position > {_MARKER}"))
 
     def chunks(self, document_id: str) -> Sequence[Chunk]:
@@ -138,18 +149,13 @@ class LanceStore:
         found = self._rows(f"{_is_one_of([document_id])} AND position > {_MARKER}", _FIELDS)
         return [chunk_of(row) for row in sorted(found, key=lambda row: int(row["position"]))]
 
-    def text(self, document_id: str) -> str:
-        """Return a document's text, empty for one that is not there."""
-        found = self._rows(f"{_is_one_of([document_id])} AND position <= 0", ("document_text",))
-        return found[0]["document_text"] if found else ""
-
     @property
     def revision(self) -> Hashable:
         """What changes with every change of what is stored."""
         table = self._table()
         if table is None:
             return None
-        with _named(self.folder, "read"):
+        with named(self.folder, "read"):
             return int(table.version)
 
     def entries(self, document_ids: Sequence[str] | None = None) -> Iterator[Entry]:
@@ -157,14 +163,22 @@ class LanceStore:
         table = self._table()
         if table is None or document_ids == []:
             return
-        with _named(self.folder, "read"):
+        with named(self.folder, "read"):
             search = table.search() if document_ids is None else table.search().where(_is_one_of(document_ids))
-            columns = search.select([*_FIELDS, *_DOCUMENT, "vector"]).to_arrow()
+            columns = search.select([*_FIELDS, "fingerprint", "source", _META, "vector"]).to_arrow()
         columns = columns.sort_by([("document_id", "ascending"), ("position", "ascending")])
         vectors = columns["vector"].combine_chunks().flatten().to_numpy().reshape(columns.num_rows, -1)
         rows = columns.drop_columns(["vector"]).to_pylist()
         for _, group in groupby(enumerate(rows), key=lambda pair: pair[1]["document_id"]):
             yield _entry_of(list(group), vectors)
+
+    def vectors(self, chunk_ids: Sequence[str]) -> Floats2d:
+        """Return the vectors of these chunks, [n_chunk_ids, dim], in their order. Raises: StoreError for another id."""
+        condition = f"id IN ({', '.join(map(_quoted, chunk_ids))}) AND position > {_MARKER}"
+        found = {row["id"]: row["vector"] for row in self._rows(condition, ("id", "vector"))} if chunk_ids else {}
+        if missing := next((id for id in chunk_ids if id not in found), None):
+            raise unknown(missing)
+        return np.array([found[id] for id in chunk_ids], np.float32).reshape(len(chunk_ids), self._info.get("dim", 0))
 
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest cosine with `vector`, best first.
@@ -181,7 +195,7 @@ class LanceStore:
             found = table.search(query, vector_column_name="vector").distance_type("cosine").refine_factor(REFINE)
             return found.select([*_FIELDS, "_distance"])
 
-        return self._best(search, lambda row: 1 - row["_distance"], k, where)
+        return _chunks_of(self._best(search, lambda row: 1 - row["_distance"], k, where), k)
 
     def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest BM25 score for `text`, best first.
@@ -192,38 +206,47 @@ class LanceStore:
         table = self._table()
         if not words or table is None:
             return []
-        if "terms" not in self._indexed(table):  # killed before its first `finish`
-            self._index_terms(table)
+        found: list[tuple[float, dict[str, Any]]] = []
+        for level in asked_levels(where, n_levels(self._info)):
+            found += self._matching(table, words, (k, where), _terms_of(level))
+        return _chunks_of(found, k)
+
+    def _matching(
+        self, table: Any, words: Sequence[str], asked: tuple[int, Filter], column: str
+    ) -> list[tuple[float, dict[str, Any]]]:
+        if column not in self._indexed(table):  # killed before its first `finish`
+            self._index_terms(table, column)
         # A query as an object: its words are only words, whatever they are made of.
-        query = _lance("lancedb.query").MatchQuery(" ".join(words), "terms")
+        query = _lance("lancedb.query").MatchQuery(" ".join(words), column)
 
         def search() -> Any:
             return table.search(query, query_type="fts").select([*_FIELDS, "_score"])
 
         # Lucene dropped this constant factor of the formula, and with it MemoryStore.
-        return self._best(search, lambda row: row["_score"] / (K1 + 1), k, where)
+        return self._best(search, lambda row: row["_score"] / (K1 + 1), *asked)
 
-    def _best(self, search: Callable[[], Any], score: Callable[[Any], float], k: int, where: Filter) -> list[Scored]:
-        """Return the `k` best of a search; of equals, the first in document order."""
+    def _best(
+        self, search: Callable[[], Any], score: Callable[[Any], float], k: int, where: Filter
+    ) -> list[tuple[float, dict[str, Any]]]:
+        """Return the rows of a search with their scores, the best `k` among them and all that tie with the last."""
         condition = _condition(where)
         if k < 1 or condition is None:
             return []
         limit = k + _SPARE
         while True:
-            with _named(self.folder, "search"):
+            with named(self.folder, "search"):
                 found = search().where(condition).limit(limit).to_list()
             scores = [rounded(score(row)) for row in found]
             # LanceDB breaks ties as it likes: all that tie with the last must be seen to choose among them.
             if len(found) < limit or min(scores) < sorted(scores, reverse=True)[k - 1]:
-                ranked = sorted(zip(scores, found, strict=True), key=_best_first)[:k]
-                return [(chunk_of(row), value) for value, row in ranked]
+                return list(zip(scores, found, strict=True))
             limit *= 4
 
     def _rows(self, condition: str, fields: Sequence[str]) -> list[dict[str, Any]]:
         table = self._table()
         if table is None:
             return []
-        with _named(self.folder, "read"):
+        with named(self.folder, "read"):
             rows: list[dict[str, Any]] = table.search().where(condition).select(list(fields)).to_list()
         return rows
 
@@ -231,7 +254,7 @@ class LanceStore:
         """Return the table, or None as long as nothing was stored."""
         if self._opened is None and (self.folder / f"{TABLE}.lance").is_dir():
             database = self._connect()
-            with _named(self.folder, "open"):
+            with named(self.folder, "open"):
                 try:
                     self._opened = database.open_table(TABLE)
                 except ValueError as err:
@@ -240,16 +263,28 @@ class LanceStore:
                         raise
         return self._opened
 
-    def _create(self, dim: int) -> Any:
+    def _create(self, schema: Any) -> Any:
+        """Make the table, in place of one that was made for other levels; `describe` has seen that it is empty."""
         database = self._connect()
-        self._commit(lambda: database.create_table(TABLE, schema=_schema(dim), exist_ok=True))
+
+        def make() -> None:
+            self._opened = None
+            there = self._table()
+            if there is None or there.schema.names != schema.names:  # else another writer came first
+                database.create_table(TABLE, schema=schema, mode="overwrite")
+
+        self._commit(make)
+        self._opened = None  # as it is now
         return self._table()
 
     def _connect(self) -> Any:
         return _lance("lancedb").connect(str(self.folder), read_consistency_interval=timedelta(0))
 
-    def _index_terms(self, table: Any) -> None:
-        """Index the terms anew. They are split and folded already, so LanceDB must not do it again."""
+    def _term_columns(self) -> list[str]:
+        return [_terms_of(level) for level in range(n_levels(self._info))]
+
+    def _index_terms(self, table: Any, column: str) -> None:
+        """Index the terms of a level anew. They are split and folded already, so LanceDB must not do it again."""
         as_they_are = _lance("lancedb.index").FTS(
             base_tokenizer="whitespace",
             max_token_length=None,
@@ -258,10 +293,10 @@ class LanceStore:
             remove_stop_words=False,
             ascii_folding=False,
         )
-        self._commit(lambda: table.create_index("terms", config=as_they_are, replace=True))
+        self._commit(lambda: table.create_index(column, config=as_they_are, replace=True))
 
     def _indexed(self, table: Any) -> set[str]:
-        with _named(self.folder, "read"):
+        with named(self.folder, "read"):
             return {column for index in table.list_indices() for column in index.columns}
 
     def _commit(self, step: Callable[[], Any]) -> None:
@@ -270,22 +305,10 @@ class LanceStore:
         The system frees the lock when a process dies.
         """
         lock = require("filelock", extra="search").FileLock(self.folder / LOCK, timeout=_PATIENCE)
-        with _named(self.folder, "write to"), lock:
+        with named(self.folder, "write to"), lock:
             if self._opened is not None:
                 self._opened.checkout_latest()
             step()
-
-
-@contextmanager
-def _named(folder: Path, verb: str) -> Iterator[None]:
-    """Say which index failed, and what to do."""
-    try:
-        yield
-    except (RuntimeError, OSError, ValueError) as err:  # what LanceDB raises
-        raise StoreError(
-            f"can't {verb} the index {folder}: {err}. If the disk is full, make room; if another process writes to "
-            "the index, try again; if its files are damaged, move it away and index again."
-        ) from err
 
 
 def _lance(module: str) -> ModuleType:
@@ -294,16 +317,27 @@ def _lance(module: str) -> ModuleType:
     return require(module, extra="search")
 
 
+def _chunks_of(scored: Iterable[tuple[float, dict[str, Any]]], k: int) -> list[Scored]:
+    """Return the `k` best; of equals, the first in document order."""
+    return [(chunk_of(row), score) for score, row in sorted(scored, key=_best_first)[:k]]
+
+
 def _best_first(scored: tuple[float, dict[str, Any]]) -> tuple[float, str, int]:
     score, row = scored
     return -score, row["document_id"], row["position"]
 
 
-def _schema(dim: int) -> Any:
+def _terms_of(level: int) -> str:
+    """Return the column of the terms of a level. Each has its own, so that its statistics are of its chunks alone."""
+    return f"terms_{level}" if level else "terms"
+
+
+def _schema(dim: int, levels: int) -> Any:
     arrow = require("pyarrow", extra="search")
     text, number = arrow.string(), arrow.int64()
+    of_terms = map(_terms_of, range(levels))
     columns = {
-        **dict.fromkeys(("id", "document_id", *_DOCUMENT, *_TEXTS, *_PARTS, "terms"), text),
+        **dict.fromkeys(("id", "document_id", "fingerprint", "source", _META, *_TEXTS, *_PARTS, *of_terms), text),
         **dict.fromkeys(("position", *_NUMBERS), number),
         "tags": arrow.list_(text),
         "vector": arrow.list_(arrow.float32(), dim),
@@ -311,47 +345,43 @@ def _schema(dim: int) -> Any:
     return arrow.schema(list(columns.items()))
 
 
-def _columns(entries: Iterable[Entry], dim: int) -> Any:
+def _columns(entries: Iterable[Entry], schema: Any) -> Any:
     """Return the entries as an Arrow table."""
     arrow = require("pyarrow", extra="search")
-    schema = _schema(dim)
+    dim, levels = schema.field("vector").type.list_size, sum(name.startswith("terms") for name in schema.names)
     rows: list[dict[str, Any]] = []
     vectors = []
     for entry in entries:
-        rows += _entry_rows(entry)
+        rows += _entry_rows(entry, levels)
         vectors.append(np.asarray(entry.vectors, dtype=np.float32) if entry.chunks else _marker_vector(dim))
     flat = arrow.FixedSizeListArray.from_arrays(arrow.array(np.concatenate(vectors).ravel()), dim)
     columns = [arrow.array([row.get(name) for row in rows], schema.field(name).type) for name in schema.names[:-1]]
     return arrow.Table.from_arrays([*columns, flat], schema=schema)
 
 
-def _entry_rows(entry: Entry) -> Iterator[dict[str, Any]]:
-    document = {
-        "document_id": entry.document_id,
-        "fingerprint": entry.fingerprint,
-        "source": entry.source,
-    }
-    whole = {"document_text": entry.text, "document_meta": json.dumps(dict(entry.meta), default=str)}
+def _entry_rows(entry: Entry, levels: int) -> Iterator[dict[str, Any]]:
+    meta = json.dumps(dict(entry.meta), default=str)
     for position, chunk in enumerate(entry.chunks):
-        row = {**row_of(entry, position), **document, "terms": " ".join(terms(chunk.embed_text))}
-        yield {**row, **whole} if position == 0 else row
+        row = {**row_of(entry, position), _terms_of(level_of(chunk, levels)): " ".join(terms(chunk.embed_text))}
+        yield row if position else {**row, _META: meta}
     if not entry.chunks:
-        yield {"id": f"no chunks: {entry.document_id}", "position": _MARKER, **document, **whole}
+        yield {
+            "id": f"no chunks: {entry.document_id}",
+            "document_id": entry.document_id,
+            "position": _MARKER,
+            "fingerprint": entry.fingerprint,
+            "source": entry.source,
+            _META: meta,
+        }
 
 
 def _entry_of(numbered: Sequence[tuple[int, dict[str, Any]]], vectors: Floats2d) -> Entry:
     """Return the entry of a document's rows, the first first."""
     first = numbered[0][1]
     held = [(number, row) for number, row in numbered if row["position"] > _MARKER]
-    return Entry(
-        first["document_id"],
-        first["fingerprint"],
-        first["source"],
-        tuple(chunk_of(row) for _, row in held),
-        vectors[[number for number, _ in held]],
-        json.loads(first["document_meta"]),
-        first["document_text"],
-    )
+    chunks = tuple(chunk_of(row) for _, row in held)
+    own = vectors[[number for number, _ in held]]
+    return Entry(first["document_id"], first["fingerprint"], first["source"], chunks, own, json.loads(first[_META]))
 
 
 def _marker_vector(dim: int) -> NDArray[np.float32]:
@@ -374,71 +404,3 @@ def _condition(where: Filter) -> str | None:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    """Return what an index was made with; nothing for a folder that is new, empty, or left by a kill."""
-    elsewhere = f"name a new folder for the index, such as {folder.absolute()}.index"
-    path = folder / MANIFEST
-    with _named(folder, "read"):
-        names = os.listdir(folder) if folder.is_dir() else []
-        content = path.read_bytes() if MANIFEST in names else b""
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder} is a file; {elsewhere}")
-    if MANIFEST not in names:
-        if any(not name.startswith(MANIFEST) for name in names):
-            raise StoreError(f"{folder} is not empty and holds no index; {elsewhere}")
-        return {}
-    return _parse_manifest(path, content)
-
-
-def _parse_manifest(path: Path, content: bytes) -> dict[str, Any]:
-    try:
-        manifest = json.loads(content)
-    except ValueError as err:
-        raise _unreadable(path, str(err)) from err
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("chunkwise_index"), int):
-        raise _unreadable(path, "not written by Chunkwise")
-    if manifest["chunkwise_index"] > FORMAT:
-        raise StoreError(
-            f"{path.parent} has the index format {manifest['chunkwise_index']}, this version reads {FORMAT}; "
-            "run: pip install --upgrade chunkwise"
-        )
-    if manifest["chunkwise_index"] < FORMAT:
-        raise StoreError(f"{path.parent} was made by an older version; move it away and index again")
-    info = manifest.get("info")
-    if not isinstance(info, dict) or not isinstance(info.get("dim"), int):
-        raise _unreadable(path, "it does not say `dim`")
-    return info
-
-
-def _unreadable(path: Path, reason: str) -> StoreError:
-    # Only a folder with a table is surely an index, and not somebody's documents.
-    if (path.parent / f"{TABLE}.lance").is_dir():
-        return StoreError(
-            f"{path} is damaged: {reason}. Restore it from a copy, or move {path.parent} away and index again."
-        )
-    return StoreError(f"{path} does not describe an index: {reason}. Name another folder for the index.")
-
-
-def _write_manifest(folder: Path, info: Mapping[str, Any]) -> None:
-    """Write `index.json` so that at any moment there is the old one or the new one, whole."""
-    with _named(folder, "write to"):
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = folder / f"{MANIFEST}.{os.getpid()}"
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump({"chunkwise_index": FORMAT, "info": info}, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, folder / MANIFEST)
-        _sync_folder(folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere a folder can't be opened, and need not be
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

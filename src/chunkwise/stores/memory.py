@@ -12,7 +12,20 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import require
 from chunkwise.core.protocols import Entry, Filter, Floats2d, Scored
 from chunkwise.core.types import Chunk
-from chunkwise.stores.rows import K1, B, checked, described, dimension, direction, rounded, tags, wanted
+from chunkwise.stores.rows import (
+    K1,
+    B,
+    asked_levels,
+    checked,
+    described,
+    direction,
+    level_of,
+    n_levels,
+    rounded,
+    tags,
+    unknown,
+    wanted,
+)
 from chunkwise.text.terms import terms
 
 # Scores this near to the last one that counts may tie with it once they are rounded.
@@ -27,7 +40,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._info: dict[str, Any] = {}
-        self._index = _Index({})
+        self._index = _Index({}, 1)
 
     @property
     def info(self) -> Mapping[str, Any]:
@@ -39,7 +52,7 @@ class MemoryStore:
 
         Raises: StoreError.
         """
-        self._info = described(info, self._info)
+        self._info = described(info, self._info, empty=not self._index.entries)
 
     def documents(self) -> Mapping[str, tuple[str, str]]:
         """Return `{document_id: (fingerprint, source)}`."""
@@ -50,12 +63,14 @@ class MemoryStore:
 
         Raises: StoreError before anything changes, for an entry that does not fit.
         """
-        self._index = _Index({**self._index.entries, **checked(entries, dimension(self._info))})
+        fresh = checked(entries, self._info)
+        self._index = _Index({**self._index.entries, **fresh}, n_levels(self._info))
 
     def delete(self, document_ids: Sequence[str]) -> None:
         """Remove documents. An id that is not there is no error."""
         gone = set(document_ids)
-        self._index = _Index({id: entry for id, entry in self._index.entries.items() if id not in gone})
+        left = {id: entry for id, entry in self._index.entries.items() if id not in gone}
+        self._index = _Index(left, n_levels(self._info))
 
     def finish(self) -> None:
         """Do nothing: a search builds what it needs."""
@@ -69,11 +84,6 @@ class MemoryStore:
         entry = self._index.entries.get(document_id)
         return entry.chunks if entry else ()
 
-    def text(self, document_id: str) -> str:
-        """Return a document's text, empty for one that is not there."""
-        entry = self._index.entries.get(document_id)
-        return entry.text if entry else ""
-
     @property
     def revision(self) -> Hashable:
         """What changes with every change of what is stored."""
@@ -83,6 +93,14 @@ class MemoryStore:
         """Yield what is stored of these documents, or of all, by document id."""
         held = self._index.entries
         return (held[id] for id in (held if document_ids is None else sorted(held.keys() & set(document_ids))))
+
+    def vectors(self, chunk_ids: Sequence[str]) -> Floats2d:
+        """Return the vectors of these chunks, [n_chunk_ids, dim], in their order. Raises: StoreError for another id."""
+        index = self._index
+        if missing := next((id for id in chunk_ids if id not in index.row_of), None):
+            raise unknown(missing)
+        rows = [index.row_of[id] for id in chunk_ids]
+        return index.matrix[rows] if rows else np.empty((0, self._info.get("dim", 0)), np.float32)
 
     def nearest(self, vector: NDArray[np.float32], k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest cosine with `vector`, best first.
@@ -98,15 +116,17 @@ class MemoryStore:
     def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest BM25 score for `text`, best first."""
         index = self._index
-        scores = index.bm25(terms(text))
+        scores = index.bm25(terms(text), asked_levels(where, index.n_levels))
         return index.best(scores, (scores > 0) & index.allowed(where), k)
 
 
 class _Index:
     """One state of a store, and what is built to search it. A change makes a new one."""
 
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
+    def __init__(self, entries: Mapping[str, Entry], levels: int) -> None:
         self.entries = dict(sorted(entries.items()))
+        self.n_levels = levels
+        self._worded: dict[int, tuple[NDArray[np.intp], Any]] = {}
 
     @cached_property
     def chunks(self) -> list[Chunk]:
@@ -125,6 +145,11 @@ class _Index:
         return np.asarray(self.matrix.any(axis=1))
 
     @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The row of a chunk, by its id."""
+        return {chunk.id: row for row, chunk in enumerate(self.chunks)}
+
+    @cached_property
     def tagged(self) -> dict[str, list[int]]:
         """The rows that carry a tag."""
         found: dict[str, list[int]] = {}
@@ -134,23 +159,28 @@ class _Index:
                 found.setdefault(tag, []).append(row)
         return found
 
-    @cached_property
-    def worded(self) -> tuple[NDArray[np.intp], Any]:
-        """The rows that have terms, and BM25 over them. As in Lucene, the others count for no average."""
-        corpus = [terms(chunk.embed_text) for chunk in self.chunks]
-        rows = np.array([row for row, words in enumerate(corpus) if words], dtype=np.intp)
-        model = require("bm25s", extra="search").BM25(method="lucene", k1=K1, b=B)
-        if rows.size:
-            model.index([words for words in corpus if words], create_empty_token=False, show_progress=False)
-        return rows, model
-
-    def bm25(self, words: list[str]) -> NDArray[np.float32]:
-        """Return the score of every row."""
+    def bm25(self, words: list[str], levels: Sequence[int]) -> NDArray[np.float32]:
+        """Return the score of every row of these levels, 0 of the others."""
         scores = np.zeros(len(self.chunks), dtype=np.float32)
-        rows, model = self.worded
-        if words and rows.size:
-            scores[rows] = model.get_scores(words)
+        for level in levels:
+            if level not in self._worded:
+                self._worded[level] = self._words(level)
+            rows, model = self._worded[level]
+            if words and rows.size:
+                scores[rows] = model.get_scores(words)
         return scores
+
+    def _words(self, level: int) -> tuple[NDArray[np.intp], Any]:
+        """Return the rows of a level that have terms, and BM25 over them.
+
+        As in Lucene, the others count for no average.
+        """
+        of_level = [row for row, chunk in enumerate(self.chunks) if level_of(chunk, self.n_levels) == level]
+        found = [(row, words) for row in of_level if (words := terms(self.chunks[row].embed_text))]
+        model = require("bm25s", extra="search").BM25(method="lucene", k1=K1, b=B)
+        if found:
+            model.index([words for _, words in found], create_empty_token=False, show_progress=False)
+        return np.array([row for row, _ in found], dtype=np.intp), model
 
     def allowed(self, where: Filter) -> NDArray[np.bool_]:
         """Return which rows pass a filter."""

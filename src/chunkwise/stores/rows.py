@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import StoreError
 from chunkwise.core.protocols import Entry, Filter, Floats2d
-from chunkwise.core.types import Chunk, Meta, Span
+from chunkwise.core.types import GAP, Chunk, Meta, Span
 
 # Source: Robertson & Zaragoza 2009, doi:10.1561/1500000019; the values of Lucene, which LanceDB has built in.
 K1, B = 1.2, 0.75
@@ -21,10 +21,11 @@ K1, B = 1.2, 0.75
 _TOLERANCE = 1e-2
 
 
-def described(info: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def described(info: Mapping[str, Any], before: Mapping[str, Any], *, empty: bool) -> dict[str, Any]:
     """Return what an index is made with as it reads back from JSON.
 
-    Raises: StoreError if `info` holds what JSON can't, or has no `dim`, or another one than `before`.
+    Raises: StoreError if `info` holds what JSON can't, or has no `dim`, or another one than `before`; or other levels,
+    if the index is not `empty`.
     """
     plain: dict[str, Any] = json.loads(_json(info, "the description of an index"))
     dim = plain.get("dim")
@@ -32,6 +33,11 @@ def described(info: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, A
         raise StoreError(f"the description of an index has dim={dim!r}; give the length of the encoder's vectors")
     if before and before["dim"] != dim:
         raise StoreError(f"the index is for vectors of {before['dim']} numbers, not {dim}; make a new index")
+    levels = plain.get("levels", 1)
+    if not isinstance(levels, int) or levels < 1:
+        raise StoreError(f"the description of an index has levels={levels!r}; give a number, 1 for chunks of one level")
+    if before and n_levels(before) != levels and not empty:
+        raise StoreError(f"the index has levels={n_levels(before)}, which stays; make a new index")
     return plain
 
 
@@ -45,16 +51,41 @@ def dimension(info: Mapping[str, Any]) -> int:
     return int(info["dim"])
 
 
-def checked(entries: Iterable[Entry], dim: int) -> dict[str, Entry]:
+def n_levels(info: Mapping[str, Any]) -> int:
+    """Return how many levels of chunks an index holds: one, unless its description says more."""
+    return int(info.get("levels", 1))
+
+
+def level_of(chunk: Chunk, levels: int) -> int:
+    """Return the level of a chunk, by which BM25 counts: words of a parent are those of its children once more."""
+    level = chunk.meta.get("level", 0)
+    return level if levels > 1 and isinstance(level, int) else 0
+
+
+def asked_levels(where: Filter, levels: int) -> list[int]:
+    """Return the levels that a filter lets through."""
+    if levels == 1 or "level" not in where:
+        return list(range(levels))
+    asked = set(_tags("level", where["level"]))
+    return [level for level in range(levels) if asked.intersection(_tags("level", level))]
+
+
+def checked(entries: Iterable[Entry], info: Mapping[str, Any]) -> dict[str, Entry]:
     """Return the entries by document id, the last one where an id comes twice.
 
-    Raises: StoreError for an entry that would not come back as it is.
+    Raises: StoreError if the index was not described yet, or for an entry that would not come back as it is.
     """
+    dim, levels = dimension(info), n_levels(info)
     found = {entry.document_id: entry for entry in entries}
     for entry in found.values():
-        _check_chunks(entry)
+        _check_chunks(entry, levels)
         _check_vectors(entry, dim)
     return found
+
+
+def unknown(id: str) -> StoreError:
+    """Return what to raise for a chunk that an index does not hold."""
+    return StoreError(f"the index holds no chunk {id!r}; it may have changed since it was searched: search again")
 
 
 def direction(vector: NDArray[np.float32], dim: int) -> NDArray[np.float32] | None:
@@ -79,7 +110,7 @@ def tags(entry: Entry, chunk: Chunk) -> list[str]:
     Metadata of the document and of the chunk, the chunk's first; a list counts once for each of its values.
     """
     meta = {**entry.meta, **chunk.meta, "document_id": entry.document_id}
-    return [tag for key, value in meta.items() for tag in _tags(key, value)]
+    return [tag for key, value in meta.items() if key != GAP for tag in _tags(key, value)]
 
 
 def wanted(where: Filter) -> list[list[str]]:
@@ -99,6 +130,8 @@ def row_of(entry: Entry, position: int) -> dict[str, Any]:
         "id": chunk.id,
         "document_id": chunk.document_id,
         "position": position,
+        "fingerprint": entry.fingerprint,
+        "source": entry.source,
         "text": chunk.text,
         "context": chunk.context,
         "token_count": chunk.token_count,
@@ -141,8 +174,8 @@ def _word(value: str | int | float | date) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _check_chunks(entry: Entry) -> None:
-    _check_unicode(entry.document_id, (entry.document_id, entry.fingerprint, entry.source, entry.text))
+def _check_chunks(entry: Entry, levels: int) -> None:
+    _check_unicode(entry.document_id, (entry.document_id, entry.fingerprint, entry.source))
     seen: dict[str, int] = {}
     for position, chunk in enumerate(entry.chunks):
         place = f"{entry.document_id}, chunk {position}"
@@ -152,6 +185,10 @@ def _check_chunks(entry: Entry) -> None:
             raise StoreError(f"{place} is the same as chunk {seen[chunk.id]}; number equal chunks with `ordinal`")
         seen[chunk.id] = position
         _check_unicode(place, (chunk.text, chunk.context, chunk.parent, *chunk.headings))
+        if not 0 <= level_of(chunk, levels) < levels:
+            raise StoreError(
+                f"{place} is of level {chunk.meta['level']}, the index has {levels}; describe it with more"
+            )
         if chunk.meta:
             _check_meta(place, chunk.meta)
 

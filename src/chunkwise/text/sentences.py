@@ -63,6 +63,8 @@ _MARK = re.compile(r"\s*(?:(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s+)?")
 # sentencex takes time that grows with the square of a paragraph that has no blank lines.
 _WINDOW, _LONGEST = 1 << 10, 1 << 13
 
+_WIDE_BLANK = re.compile(r"[^\S\x00-\x7f]")
+
 # Stops that sentencex takes for ends: after a title; after the name of a part, before its number; and after a
 # German ordinal ("Am 3. Mai").
 _TITLES = ("Ms.", "Mx.", "Messrs.")
@@ -218,8 +220,9 @@ def _paragraph_ends(paragraph: str, language: str) -> list[int]:
     if pattern is not None:
         ends = [match.end() for match in pattern.finditer(paragraph)]
         return ends if ends and ends[-1] == len(paragraph) else [*ends, len(paragraph)]
-    # sentencex takes CR LF for a blank line; of the same length, a space and a line feed are none.
-    plain = encodable(paragraph).replace("\r\n", " \n").replace("\r", "\n")
+    # sentencex takes CR LF for a blank line; of the same length, a space and a line feed are none. Beside a blank of more
+    # than one byte, a letter and a stop make it panic.
+    plain = _WIDE_BLANK.sub(" ", encodable(paragraph).replace("\r\n", " \n").replace("\r", "\n"))
     ends = [found["end_index"] for found in sentencex.get_sentence_boundaries(language, plain)]
     if (doubtful := _DOUBTFUL.get(language)) is not None:
         ends = [end for end in ends if not _before(plain, end).endswith(doubtful) or not _goes_on(plain, end)]

@@ -80,20 +80,20 @@ class Duplicates(Generic[Place]):
         if (equal := self._equal.get(digest)) is not None:
             return Twin(place, equal, 1.0)
         if not self.is_full:
-            shingles = _shingles(words)
+            own = _shingles(words)
             self._equal[digest] = place
-            self._texts.append((place, shingles))
-            self._bands.append(_bands(shingles))
-            self._n_shingles += len(shingles)
+            self._texts.append((place, own))
+            self._bands.append(_bands(own))
+            self._n_shingles += len(own)
         return None
 
     def near(self) -> Iterator[Twin[Place]]:
         """Yield every text that is much like an earlier one without being equal to it, once."""
         for index, rivals in sorted(self._rivals().items()):
-            place, shingles = self._texts[index]
+            place, own = self._texts[index]
             for earlier, other in (self._texts[rival] for rival in sorted(rivals)):
-                shared = len(np.intersect1d(shingles, other, assume_unique=True))
-                similarity = shared / (len(shingles) + len(other) - shared)
+                shared = len(np.intersect1d(own, other, assume_unique=True))
+                similarity = shared / (len(own) + len(other) - shared)
                 if similarity >= SIMILAR:
                     yield Twin(place, earlier, similarity)
                     break
@@ -110,6 +110,11 @@ class Duplicates(Generic[Place]):
         return rivals
 
 
+def shingles(text: str) -> Hashes:
+    """Return hashes of every three words in a row of a text, each once; of a shorter text one of all its words."""
+    return _shingles(WORD.findall(text.casefold()))
+
+
 def _shingles(words: list[str]) -> Hashes:
     """Return the distinct hashes of every three words in a row; of a shorter text one hash of all."""
     hashes = np.array([zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words] or [0], np.uint64)
@@ -119,11 +124,11 @@ def _shingles(words: list[str]) -> Hashes:
     return np.unique(((runs * _PLACES).sum(axis=1, dtype=np.uint64) >> np.uint64(32)).astype(np.uint32))
 
 
-def _bands(shingles: Hashes) -> NDArray[np.uint64]:
+def _bands(hashes: Hashes) -> NDArray[np.uint64]:
     """Return a hash of each band of a text's signature, uint64 [_BANDS]."""
-    wide, signature = shingles.astype(np.uint64)[:, None], np.full(_PERMUTATIONS, _LARGEST)
+    wide, signature = hashes.astype(np.uint64)[:, None], np.full(_PERMUTATIONS, _LARGEST)
     for start in range(0, len(wide), _AT_ONCE):
         permuted = (wide[start : start + _AT_ONCE] * _FACTORS + _TERMS) >> np.uint64(32)
         signature = np.minimum(signature, permuted.min(axis=0))
-    hashes: NDArray[np.uint64] = (signature.reshape(_BANDS, -1) * _FACTORS[: _PERMUTATIONS // _BANDS]).sum(axis=1)
-    return hashes
+    bands: NDArray[np.uint64] = (signature.reshape(_BANDS, -1) * _FACTORS[: _PERMUTATIONS // _BANDS]).sum(axis=1)
+    return bands
