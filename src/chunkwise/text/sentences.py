@@ -220,8 +220,8 @@ def _paragraph_ends(paragraph: str, language: str) -> list[int]:
     if pattern is not None:
         ends = [match.end() for match in pattern.finditer(paragraph)]
         return ends if ends and ends[-1] == len(paragraph) else [*ends, len(paragraph)]
-    # sentencex takes CR LF for a blank line; of the same length, a space and a line feed are none. Beside a blank of more
-    # than one byte, a letter and a stop make it panic.
+    # sentencex takes CR LF for a blank line; of the same length, a space and a line feed are none. A blank of more than
+    # one byte between a letter and a stop makes it panic.
     plain = _WIDE_BLANK.sub(" ", encodable(paragraph).replace("\r\n", " \n").replace("\r", "\n"))
     ends = [found["end_index"] for found in sentencex.get_sentence_boundaries(language, plain)]
     if (doubtful := _DOUBTFUL.get(language)) is not None:
