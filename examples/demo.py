@@ -10,7 +10,7 @@ from typing import Any
 
 from chunkwise import Hit, Index, Span
 from chunkwise.cli.files import tell_skips
-from chunkwise.cli.search import print_hits
+from chunkwise.cli.hits import print_hits
 from chunkwise.cli.terminal import console, progress
 from chunkwise.core.spans import gaps
 

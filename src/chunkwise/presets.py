@@ -36,7 +36,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "ladder": Preset(
         "nest(200, base=structural(), sentences=True)",
-        "to assemble evidence of: sentences inside chunks of 200 tokens, for search --assemble",
+        "to assemble evidence of: sentences inside chunks of 200 tokens, for `chunkwise assemble`",
         "docs/methods/assemble.md: ahead of chunks of 200 at every budget on each public set",
     ),
     "code": Preset(

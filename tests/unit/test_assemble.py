@@ -169,6 +169,27 @@ def test_a_row_comes_with_its_header_once() -> None:
     assert rows.text.count("| lamp | hours |") == 1
 
 
+def test_what_a_sentence_points_back_to_or_announces_comes_with_it() -> None:
+    text = (
+        "The weir leaks. It was built in 1911 by hand. Birds sing all day. " * 3 + "Asked for:\n\n> Give me the year."
+    )
+    index = built(read_text(text, id="w"), LADDER)
+    hits = index.assemble("built 1911 hand", tokens=13, ladder=Ladder((20,), sentence=9))
+    assert words_of(hits) == ["The weir leaks. It was built in 1911 by hand."]
+    hits = index.assemble("asked", tokens=10, ladder=Ladder((20,), sentence=9))
+    assert words_of(hits) == ["Asked for: > Give me the year."]
+
+
+@pytest.mark.parametrize("recipe", [LADDER, "structural(size=60)"])
+def test_a_passage_is_of_one_section_and_a_heading_is_never_alone(recipe: str) -> None:
+    index = built(read_text(PUMPS, id="pumps.md"), recipe)
+    hits = index.assemble("seals lamps", tokens=200)
+    found = [(hit.chunk.headings, " ".join(hit.chunk.text.split())[:20]) for hit in hits if hit.chunk.headings]
+    assert found == [(("Pumps", "Seals"), "# Pumps ## Seals Sea"), (("Pumps", "Lamps"), "## Lamps Lamps are c")]
+    alone = index.assemble("seals", tokens=3, ladder="fine")
+    assert not any(hit.chunk.text.startswith("#") for hit in alone)
+
+
 def test_passages_are_in_the_order_of_the_text_and_the_best_document_comes_first() -> None:
     index = Index("memory:", encoder=HashingEncoder())
     first = "Dams hold water. " + "Birds sing all day. " * 90 + "The weir was built in 1911."

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli.search import print_hits
+from chunkwise.cli.hits import print_hits
 from chunkwise.core.protocols import LLM, Budget, Reserve, no_reserve
 from chunkwise.core.recipes import TRANSFORMS, numbered, transform
 from chunkwise.core.types import Chunk, Document, Span

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from chunkwise import __version__
+from chunkwise.cli.assemble import assemble
 from chunkwise.cli.check import check
 from chunkwise.cli.chunk import chunk
 from chunkwise.cli.doctor import doctor
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for verb in (chunk, read, show, check, index, search, strategies, doctor):
+for verb in (chunk, read, show, check, index, search, assemble, strategies, doctor):
     app.command()(told(verb))
 
 

@@ -9,7 +9,7 @@ Source: ours; measured in docs/methods/assemble.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -66,7 +66,7 @@ LADDERS = {
 
 
 # How an English sentence begins that can't be understood without the one before it.
-_LEANS = re.compile(
+_POINTS_BACK = re.compile(
     r"(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|such|there|however|thus|therefore|hence|so|"
     r"then|but|and|or|also|moreover|furthermore|instead|otherwise|consequently|nevertheless|both|neither)\b",
     re.IGNORECASE,
@@ -147,10 +147,10 @@ def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[i
             bought[number] = cost(number)
             bought |= _between(sentences, bought, number, min(gap, left - cost(number)), cost)
             left = tokens - sum(bought.values())
-            before = _antecedent(sentences, number)
-            if before is not None and before not in bought and cost(before) <= left:
-                bought[before] = cost(before)
-                left -= cost(before)
+            for other in _companions(sentences, number):
+                if other not in bought and cost(other) <= left:
+                    bought[other] = cost(other)
+                    left -= cost(other)
     return sorted(bought)
 
 
@@ -172,11 +172,13 @@ def _between(
     return found
 
 
-def _antecedent(sentences: Sentences, number: int) -> int | None:
-    """Return the sentence that one leans on, if it begins with a word that points back and follows it at once."""
-    if not sentences.together(number - 1, number) or not _LEANS.match(sentences.each[number].text):
-        return None
-    return number - 1
+def _companions(sentences: Sentences, number: int) -> Iterator[int]:
+    """Yield what a sentence can't be understood without: the one that it points back to, the one that it announces."""
+    text = sentences.each[number].text
+    if _POINTS_BACK.match(text) and sentences.together(number - 1, number):
+        yield number - 1
+    if text.endswith(":") and sentences.together(number, number + 1):
+        yield number + 1
 
 
 class _Cost:
@@ -202,7 +204,7 @@ def _passages(
     for number in chosen:
         before = runs[-1][-1] if runs else -2
         gap = None
-        if before + 1 == number and sentences.together(before, number):
+        if before + 1 == number and sentences.follow(before):
             gap = sentences.each[before].gap(sentences.each[number])
         if gap is None:
             runs.append([number])

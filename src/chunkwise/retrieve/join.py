@@ -70,7 +70,7 @@ def cuts(one: Chunk, other: Chunk) -> bool:
     before = one.text[-_AROUND:] + one.gap
     after = other.text[-other.body.length :][other.own.start - other.body.start :][:_AROUND]
     last, first = _last_line(before), after.lstrip().partition("\n")[0]
-    if _is_heading(last, other.headings):
+    if is_heading(last, other.headings):
         return True
     if _ITEM.match(first) and (_ITEM.match(last) or last.rstrip().endswith(":")):
         return True
@@ -134,5 +134,6 @@ def _last_line(text: str) -> str:
     return text.rstrip().rpartition("\n")[2]
 
 
-def _is_heading(line: str, path: Sequence[str]) -> bool:
+def is_heading(line: str, path: Sequence[str]) -> bool:
+    """Tell whether a line is a heading: one that Markdown marks, or the last of a path of headings."""
     return bool(_HEADING.match(line)) or (bool(path) and line.strip() == path[-1].strip() != "")

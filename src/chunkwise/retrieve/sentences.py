@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core.protocols import Entry, Filter, Floats2d
 from chunkwise.core.types import Chunk, Span
+from chunkwise.retrieve.join import is_heading
 from chunkwise.stores.rows import tags, wanted
 from chunkwise.text.sentences import sentence_spans
 from chunkwise.text.terms import terms
@@ -105,6 +106,11 @@ class Sentences:
     def together(self, one: int, other: int) -> bool:
         """Tell whether two numbers are those of sentences of one document."""
         return min(one, other) >= 0 and max(one, other) < len(self.each) and self.document[one] == self.document[other]
+
+    def follow(self, number: int) -> bool:
+        """Tell whether a sentence and the next are of one section."""
+        one, other = self.each[number].chunk, self.each[number + 1].chunk
+        return self.together(number, number + 1) and one.headings == other.headings
 
     def allowed(self, where: Filter) -> NDArray[np.bool_]:
         """Return which sentences pass a filter."""
@@ -215,11 +221,20 @@ def _parts(chunk: Chunk, n_special: int) -> Iterator[tuple[Span, int]]:
     own = chunk.own
     text = chunk.text[len(chunk.text) - own.length :]
     share = max(chunk.token_count - n_special, 1) / max(len(chunk.embed_text), 1)
-    for start, end in [Span(0, len(text))] if chunk.meta.get("sentence") else sentence_spans(text):
+    for start, end in [Span(0, len(text))] if chunk.meta.get("sentence") else _with_headings(text, chunk.headings):
         inside = text[start:end]
         if stripped := inside.strip():
             first = own.start + start + len(inside) - len(inside.lstrip())
             yield Span(first, first + len(stripped)), max(1, round(share * len(stripped)))
+
+
+def _with_headings(text: str, path: Sequence[str]) -> Iterator[Span]:
+    """Yield the sentences of a text, a heading with what follows it."""
+    start = 0
+    for _, end in (found := sentence_spans(text)):
+        if end == found[-1].end or not is_heading(text[start:end].strip().rpartition("\n")[2], path):
+            yield Span(start, end)
+            start = end
 
 
 def _heading_words(chunk: Chunk) -> list[str]:
