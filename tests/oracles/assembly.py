@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chunkwise.core.protocols import Floats2d
-from chunkwise.retrieve.assemble import Ladder, Question
+from chunkwise.retrieve.assemble import ALIKE, Ladder, Question
 from chunkwise.retrieve.sentences import K1, B, Sentences
 from chunkwise.text.terms import terms
 
@@ -104,4 +104,4 @@ def _smoothed(sentences: Sentences, stretches: list[Stretch], scores: list[float
 
 def scaled(scores: list[float]) -> list[float]:
     low, high = min(scores), max(scores)
-    return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
+    return [(score - low) / (high - low) if high - low > ALIKE else 0.0 for score in scores]

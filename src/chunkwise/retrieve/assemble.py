@@ -24,6 +24,9 @@ from chunkwise.core.types import Chunk, Hit, Span
 from chunkwise.retrieve.search import ALPHA
 from chunkwise.retrieve.sentences import Floats, Sentence, Sentences
 
+# Scores that differ by no more are alike: it is the rounding of vectors.
+ALIKE = 1e-5
+
 # How many times as many candidates are looked at as the budget would pay for; of what is left of a budget, less than
 # this share is not looked for.
 _CANDIDATES, _REST = 4, 0.03
@@ -64,6 +67,9 @@ LADDERS = {
     "coarse": Ladder((100, 200, 400, 800, 1600), weights=(0.5, 1, 1, 1, 1), sentence=0.2, neighbour=0.5),
 }
 
+
+# The share of the budget that a sentence may cost which is bought for the sake of another, not for its score.
+_COMPANION = 0.05
 
 # How an English sentence begins that can't be understood without the one before it.
 _POINTS_BACK = re.compile(
@@ -148,7 +154,7 @@ def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[i
             bought |= _between(sentences, bought, number, min(gap, left - cost(number)), cost)
             left = tokens - sum(bought.values())
             for other in _companions(sentences, number):
-                if other not in bought and cost(other) <= left:
+                if other not in bought and cost(other) <= min(left, _COMPANION * tokens):
                     bought[other] = cost(other)
                     left -= cost(other)
     return sorted(bought)
@@ -262,4 +268,4 @@ def _better_neighbour(score: Floats, document: NDArray[np.intp]) -> Floats:
 def _scaled(score: Floats, open_: NDArray[np.bool_]) -> Floats:
     """Scale so that the lowest open one is 0 and the highest 1; all 0 where they are alike."""
     low, high = score[open_].min(), score[open_].max()
-    return (score - low) / (high - low) if high > low else np.zeros_like(score)
+    return (score - low) / (high - low) if high - low > ALIKE else np.zeros_like(score)
