@@ -42,6 +42,10 @@ def main() -> None:
     for mode in ("vector", "lexical", "hybrid"):
         found = sum(answered(question, index.search(question["query"], k=5, mode=mode)) for question in questions)
         screen.print(f"{mode:>8}: {found} of {len(questions)} answers whole in the first 5 hits")
+    found = sum(
+        answered(question, index.assemble(question["query"], tokens=400, ladder="fine")) for question in questions
+    )
+    screen.print(f"assembled: {found} of {len(questions)} answers whole in 400 tokens, less than half of five hits")
     screen.print("\nAsk your own: .venv/bin/chunkwise search 'Who flew around the Moon first?' --index .demo")
     screen.print("See the cuts: .venv/bin/chunkwise show examples/corpus/apollo_program.md")
 
