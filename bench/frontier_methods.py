@@ -59,17 +59,33 @@ class Ranked:
     rank: Rank
 
     def __call__(self, index: cw.Index, question: str, budget: int) -> list[Located]:
-        kept: list[Located] = []
-        left = budget
-        for hit in _hits(self.rank, index, question):
-            if left < _LEAST_LEFT * budget:
-                break
-            spans = located(hit)
-            cost = sum(n_tokens(text) for _, _, text in spans)
-            if cost <= left:
-                left -= cost
-                kept += [(id, span) for id, span, _ in spans]
-        return kept
+        return within(_hits(self.rank, index, question), budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Return what a search for as many tokens gives of a ladder whose sentences are merged to the chunks around them."""
+
+    retrieval: str
+
+    def __call__(self, index: cw.Index, question: str, budget: int) -> list[Located]:
+        found = index.search(question, tokens=budget, retrieval=self.retrieval, where={"level": 1})
+        return within(found, budget)
+
+
+def within(hits: Sequence[Hit], budget: int) -> list[Located]:
+    """Return the spans of the best hits that fit."""
+    kept: list[Located] = []
+    left = budget
+    for hit in hits:
+        if left < _LEAST_LEFT * budget:
+            break
+        spans = located(hit)
+        cost = sum(n_tokens(text) for _, _, text in spans)
+        if cost <= left:
+            left -= cost
+            kept += [(id, span) for id, span, _ in spans]
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +120,11 @@ METHODS = (
     Method("hybrid, 200", _PLAIN.format(200), HYBRID, drawn="thin"),
     Method("dense, 200", _PLAIN.format(200), DENSE, drawn="thin"),
     Method("lexical, 200", _PLAIN.format(200), LEXICAL, drawn="thin"),
-    Method("assembled", LADDER, Assembled(), drawn="thick"),
-    Method("assembled, fine", LADDER, Assembled("fine")),
-    Method("assembled, coarse", LADDER, Assembled("coarse")),
-    Method("assembled of chunks", DEFAULT_RECIPE, Assembled()),
+    Method("assembled", DEFAULT_RECIPE, Assembled(), drawn="thick"),
+    Method("assembled, ladder", LADDER, Assembled()),
+    Method("assembled, ladder, fine", LADDER, Assembled("fine")),
+    Method("assembled, ladder, coarse", LADDER, Assembled("coarse")),
+    Method("auto-merged", LADDER, Merged("hybrid() | auto_merge()"), drawn="thin"),
     Method("hybrid, default recipe", DEFAULT_RECIPE, HYBRID),
     Method("dense, default recipe", DEFAULT_RECIPE, DENSE),
     Method("lexical, default recipe", DEFAULT_RECIPE, LEXICAL),
