@@ -64,7 +64,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Return what a search for as many tokens gives of a ladder whose sentences are merged to the chunks around them."""
+    """Return what a search for as many tokens gives of a ladder, its sentences merged to the chunks around them."""
 
     retrieval: str
 
