@@ -21,7 +21,8 @@ import numpy as np
 
 import chunkwise as cw
 from chunkwise.chunkers.cluster import Cluster
-from chunkwise.core.protocols import Encoder, Passage
+from chunkwise.core.protocols import Encoder
+from chunkwise.core.scoring import Passage
 from chunkwise.embed import encoder
 from questions import SHARED
 from retrieval import recall

@@ -17,8 +17,9 @@ import chunkwise as cw
 from chunkwise.chunkers.cluster import Cluster
 from chunkwise.chunkers.scorers import DoublePass, Drop, Gradient, MaxMin
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.protocols import Floats2d, Passage, Role
+from chunkwise.core.protocols import Floats2d, Role
 from chunkwise.core.recipes import SCORERS, scorer
+from chunkwise.core.scoring import Passage
 from chunkwise.core.types import Span
 from chunkwise.embed import custom_encoder, encoder
 from chunkwise.pipeline import chunk, chunker

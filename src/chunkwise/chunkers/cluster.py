@@ -8,8 +8,9 @@ from typing import Annotated
 
 import numpy as np
 
-from chunkwise.core.protocols import Floats2d, Passage
+from chunkwise.core.protocols import Floats2d
 from chunkwise.core.recipes import Range, scorer
+from chunkwise.core.scoring import Passage
 
 
 @scorer

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from chunkwise.chunkers.marks import marks
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.protocols import LLM, Passage
+from chunkwise.core.protocols import LLM
 from chunkwise.core.recipes import scorer
+from chunkwise.core.scoring import Passage
 
 
 @scorer

@@ -16,8 +16,9 @@ from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.riding import Riders, header_riders, row_at
 from chunkwise.chunkers.scorers import Drop
 from chunkwise.chunkers.sections import merged, sections
-from chunkwise.core.protocols import Budget, Encoder, Floats2d, Passage, Reserve, Ruler, Scorer, Tokenizer, no_reserve
+from chunkwise.core.protocols import Budget, Encoder, Floats2d, Reserve, Ruler, Tokenizer, no_reserve
 from chunkwise.core.recipes import Range, named, strategy
+from chunkwise.core.scoring import Passage, Scorer
 from chunkwise.core.spans import pieces
 from chunkwise.core.types import Chunk, Document, Span
 from chunkwise.text.graphemes import first_ink

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.protocols import Floats2d, Passage
+from chunkwise.core.protocols import Floats2d
 from chunkwise.core.recipes import Range, scorer
+from chunkwise.core.scoring import Passage
 
 # Windows of three sentences that share two of them are mostly more alike than this with the default encoder.
 _THRESHOLD = 0.75

@@ -9,9 +9,10 @@ from itertools import zip_longest
 from typing import Any, get_origin
 
 from chunkwise.core.errors import RecipeError
-from chunkwise.core.protocols import Chunker, Scorer, Tokenizer
+from chunkwise.core.protocols import Chunker, Tokenizer
 from chunkwise.core.recipes import SCORERS, STRATEGIES, TRANSFORMS, Pipe, is_chunker, load_plugins, meant, parameters
 from chunkwise.core.retrievals import FINDERS, STEPS, Retrieval
+from chunkwise.core.scoring import Scorer
 
 # What a recipe is made of: the word for it, where it stands in a recipe, and what is known of it.
 _REGISTRIES = (

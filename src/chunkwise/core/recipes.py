@@ -17,7 +17,8 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar, cast, get_args, 
 
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.outline import body, front_matter
-from chunkwise.core.protocols import LLM, Budget, Chunker, Reranker, Reserve, Scorer, Tokenizer, Transform, no_reserve
+from chunkwise.core.protocols import LLM, Budget, Chunker, Reranker, Reserve, Tokenizer, Transform, no_reserve
+from chunkwise.core.scoring import Scorer
 from chunkwise.core.types import Chunk, Document, Drop, Span
 
 T = TypeVar("T")

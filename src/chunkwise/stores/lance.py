@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -17,6 +16,18 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import require
 from chunkwise.core.protocols import Entry, Filter, Floats2d, Scored
 from chunkwise.core.types import Chunk
+from chunkwise.stores.lance_rows import (
+    FIELDS,
+    MARKER,
+    META,
+    condition_of,
+    entry_of,
+    is_one_of,
+    quoted,
+    schema_of,
+    table_of,
+    terms_of,
+)
 from chunkwise.stores.manifest import LOCK, TABLE, named, read_manifest, write_manifest
 from chunkwise.stores.rows import (
     K1,
@@ -25,12 +36,9 @@ from chunkwise.stores.rows import (
     chunk_of,
     described,
     direction,
-    level_of,
     n_levels,
     rounded,
-    row_of,
     unknown,
-    wanted,
 )
 from chunkwise.text.terms import terms
 
@@ -42,21 +50,11 @@ REFINE = 5
 # Readers look for a newer state at every query, so none is an hour behind.
 KEPT_VERSIONS = timedelta(hours=1)
 
-# A document without chunks still has a row, so that it is known; no search and no count sees it.
-_MARKER = -1
-
 # Seconds to wait for another writer.
 _PATIENCE = 600
 
 # How many more than asked for are fetched, to see where the ties of the last one end.
 _SPARE = 8
-
-_TEXTS = ("text", "context", "parent")
-_NUMBERS = ("token_count", "ordinal")
-_PARTS = ("spans", "headings", "pages", "meta")  # as JSON
-_FIELDS = ("document_id", "position", *_TEXTS, *_NUMBERS, *_PARTS)
-# In a document's first row only.
-_META = "document_meta"
 
 
 class LanceStore:
@@ -99,15 +97,15 @@ class LanceStore:
         fresh = checked(entries, self._info)
         if not fresh:
             return
-        schema = _schema(self._info["dim"], n_levels(self._info))
+        schema = schema_of(self._info["dim"], n_levels(self._info))
         table = self._table()
         if table is None or table.schema.names != schema.names:
             table = self._create(schema)
-        rows = _columns(fresh.values(), schema)
+        rows = table_of(fresh.values(), schema)
 
         def merge() -> None:
             into = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-            into.when_not_matched_by_source_delete(_is_one_of(fresh)).execute(rows)
+            into.when_not_matched_by_source_delete(is_one_of(fresh)).execute(rows)
 
         self._commit(merge)
 
@@ -115,7 +113,7 @@ class LanceStore:
         """Remove documents. An id that is not there is no error."""
         table = self._table()
         if table is not None and document_ids:
-            self._commit(lambda: table.delete(_is_one_of(document_ids)))
+            self._commit(lambda: table.delete(is_one_of(document_ids)))
 
     def finish(self) -> None:
         """Merge small files, drop old versions, and bring what is searched in up to date.
@@ -142,11 +140,11 @@ class LanceStore:
         if table is None:
             return 0
         with named(self.folder, "read"):
-            return int(table.count_rows(f"position > {_MARKER}"))
+            return int(table.count_rows(f"position > {MARKER}"))
 
     def chunks(self, document_id: str) -> Sequence[Chunk]:
         """Return a document's chunks in order; none for a document that is not there."""
-        found = self._rows(f"{_is_one_of([document_id])} AND position > {_MARKER}", _FIELDS)
+        found = self._rows(f"{is_one_of([document_id])} AND position > {MARKER}", FIELDS)
         return [chunk_of(row) for row in sorted(found, key=lambda row: int(row["position"]))]
 
     @property
@@ -164,17 +162,17 @@ class LanceStore:
         if table is None or document_ids == []:
             return
         with named(self.folder, "read"):
-            search = table.search() if document_ids is None else table.search().where(_is_one_of(document_ids))
-            columns = search.select([*_FIELDS, "fingerprint", "source", _META, "vector"]).to_arrow()
+            search = table.search() if document_ids is None else table.search().where(is_one_of(document_ids))
+            columns = search.select([*FIELDS, "fingerprint", "source", META, "vector"]).to_arrow()
         columns = columns.sort_by([("document_id", "ascending"), ("position", "ascending")])
         vectors = columns["vector"].combine_chunks().flatten().to_numpy().reshape(columns.num_rows, -1)
         rows = columns.drop_columns(["vector"]).to_pylist()
         for _, group in groupby(enumerate(rows), key=lambda pair: pair[1]["document_id"]):
-            yield _entry_of(list(group), vectors)
+            yield entry_of(list(group), vectors)
 
     def vectors(self, chunk_ids: Sequence[str]) -> Floats2d:
         """Return the vectors of these chunks, [n_chunk_ids, dim], in their order. Raises: StoreError for another id."""
-        condition = f"id IN ({', '.join(map(_quoted, chunk_ids))}) AND position > {_MARKER}"
+        condition = f"id IN ({', '.join(map(quoted, chunk_ids))}) AND position > {MARKER}"
         found = {row["id"]: row["vector"] for row in self._rows(condition, ("id", "vector"))} if chunk_ids else {}
         if missing := next((id for id in chunk_ids if id not in found), None):
             raise unknown(missing)
@@ -193,7 +191,7 @@ class LanceStore:
 
         def search() -> Any:
             found = table.search(query, vector_column_name="vector").distance_type("cosine").refine_factor(REFINE)
-            return found.select([*_FIELDS, "_distance"])
+            return found.select([*FIELDS, "_distance"])
 
         return _chunks_of(self._best(search, lambda row: 1 - row["_distance"], k, where), k)
 
@@ -208,7 +206,7 @@ class LanceStore:
             return []
         found: list[tuple[float, dict[str, Any]]] = []
         for level in asked_levels(where, n_levels(self._info)):
-            found += self._matching(table, words, (k, where), _terms_of(level))
+            found += self._matching(table, words, (k, where), terms_of(level))
         return _chunks_of(found, k)
 
     def _matching(
@@ -220,7 +218,7 @@ class LanceStore:
         query = _lance("lancedb.query").MatchQuery(" ".join(words), column)
 
         def search() -> Any:
-            return table.search(query, query_type="fts").select([*_FIELDS, "_score"])
+            return table.search(query, query_type="fts").select([*FIELDS, "_score"])
 
         # Lucene dropped this constant factor of the formula, and with it MemoryStore.
         return self._best(search, lambda row: row["_score"] / (K1 + 1), *asked)
@@ -229,7 +227,7 @@ class LanceStore:
         self, search: Callable[[], Any], score: Callable[[Any], float], k: int, where: Filter
     ) -> list[tuple[float, dict[str, Any]]]:
         """Return the rows of a search with their scores, the best `k` among them and all that tie with the last."""
-        condition = _condition(where)
+        condition = condition_of(where)
         if k < 1 or condition is None:
             return []
         limit = k + _SPARE
@@ -281,7 +279,7 @@ class LanceStore:
         return _lance("lancedb").connect(str(self.folder), read_consistency_interval=timedelta(0))
 
     def _term_columns(self) -> list[str]:
-        return [_terms_of(level) for level in range(n_levels(self._info))]
+        return [terms_of(level) for level in range(n_levels(self._info))]
 
     def _index_terms(self, table: Any, column: str) -> None:
         """Index the terms of a level anew. They are split and folded already, so LanceDB must not do it again."""
@@ -325,82 +323,3 @@ def _chunks_of(scored: Iterable[tuple[float, dict[str, Any]]], k: int) -> list[S
 def _best_first(scored: tuple[float, dict[str, Any]]) -> tuple[float, str, int]:
     score, row = scored
     return -score, row["document_id"], row["position"]
-
-
-def _terms_of(level: int) -> str:
-    """Return the column of the terms of a level. Each has its own, so that its statistics are of its chunks alone."""
-    return f"terms_{level}" if level else "terms"
-
-
-def _schema(dim: int, levels: int) -> Any:
-    arrow = require("pyarrow", extra="search")
-    text, number = arrow.string(), arrow.int64()
-    of_terms = map(_terms_of, range(levels))
-    columns = {
-        **dict.fromkeys(("id", "document_id", "fingerprint", "source", _META, *_TEXTS, *_PARTS, *of_terms), text),
-        **dict.fromkeys(("position", *_NUMBERS), number),
-        "tags": arrow.list_(text),
-        "vector": arrow.list_(arrow.float32(), dim),
-    }
-    return arrow.schema(list(columns.items()))
-
-
-def _columns(entries: Iterable[Entry], schema: Any) -> Any:
-    """Return the entries as an Arrow table."""
-    arrow = require("pyarrow", extra="search")
-    dim, levels = schema.field("vector").type.list_size, sum(name.startswith("terms") for name in schema.names)
-    rows: list[dict[str, Any]] = []
-    vectors = []
-    for entry in entries:
-        rows += _entry_rows(entry, levels)
-        vectors.append(np.asarray(entry.vectors, dtype=np.float32) if entry.chunks else _marker_vector(dim))
-    flat = arrow.FixedSizeListArray.from_arrays(arrow.array(np.concatenate(vectors).ravel()), dim)
-    columns = [arrow.array([row.get(name) for row in rows], schema.field(name).type) for name in schema.names[:-1]]
-    return arrow.Table.from_arrays([*columns, flat], schema=schema)
-
-
-def _entry_rows(entry: Entry, levels: int) -> Iterator[dict[str, Any]]:
-    meta = json.dumps(dict(entry.meta), default=str)
-    for position, chunk in enumerate(entry.chunks):
-        row = {**row_of(entry, position), _terms_of(level_of(chunk, levels)): " ".join(terms(chunk.embed_text))}
-        yield row if position else {**row, _META: meta}
-    if not entry.chunks:
-        yield {
-            "id": f"no chunks: {entry.document_id}",
-            "document_id": entry.document_id,
-            "position": _MARKER,
-            "fingerprint": entry.fingerprint,
-            "source": entry.source,
-            _META: meta,
-        }
-
-
-def _entry_of(numbered: Sequence[tuple[int, dict[str, Any]]], vectors: Floats2d) -> Entry:
-    """Return the entry of a document's rows, the first first."""
-    first = numbered[0][1]
-    held = [(number, row) for number, row in numbered if row["position"] > _MARKER]
-    chunks = tuple(chunk_of(row) for _, row in held)
-    own = vectors[[number for number, _ in held]]
-    return Entry(first["document_id"], first["fingerprint"], first["source"], chunks, own, json.loads(first[_META]))
-
-
-def _marker_vector(dim: int) -> NDArray[np.float32]:
-    # Not zero, for which a cosine is undefined.
-    return np.eye(1, dim, dtype=np.float32)
-
-
-def _is_one_of(document_ids: Iterable[str]) -> str:
-    return f"document_id IN ({', '.join(map(_quoted, document_ids))})"
-
-
-def _condition(where: Filter) -> str | None:
-    """Return a filter as SQL; None if it can match nothing."""
-    options = wanted(where)
-    if not all(options):
-        return None
-    clauses = [f"array_has_any(tags, [{', '.join(map(_quoted, tags))}])" for tags in options]
-    return " AND ".join([f"position > {_MARKER}", *clauses])
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
