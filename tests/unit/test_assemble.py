@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,7 @@ from chunkwise.core.protocols import Entry
 from chunkwise.core.spans import join, union
 from chunkwise.core.types import Chunk, Document, Hit, Span
 from chunkwise.pipeline import Index
-from chunkwise.readers.read import read_text
+from chunkwise.readers.read import read, read_text
 from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, scores
 from chunkwise.retrieve.sentences import Sentences
 from chunkwise.text.terms import terms
@@ -170,6 +171,27 @@ def test_a_row_comes_with_its_header_once() -> None:
     assert rows.text.count("| lamp | hours |") == 1
 
 
+def test_as_many_rows_are_bought_as_the_budget_pays_for_with_their_headers() -> None:
+    names = [f"a rather long name of column {i}" for i in range(9)]
+    rows = [f"| {'hall' if i % 9 else 'yard'} {i} |" + " 1 |" * 8 for i in range(90)]
+    table = "\n".join([f"| {' | '.join(names)} |", "|" + "---|" * 9, *rows])
+    index = built(read_text(f"# Lamps\n\n{table}\n", id="t.md"), "nest(200, base=structural(), sentences=True)")
+    for tokens in (200, 400, 800, 1500):
+        hits = [hit.chunk for hit in index.assemble("yard", tokens=tokens)]
+        assert 0.75 * tokens <= sum(chunk.token_count for chunk in hits) <= tokens
+        assert any("yard" in chunk.text for chunk in hits)
+
+
+@pytest.mark.parametrize("recipe", [LADDER, "structural(size=60)"])
+def test_a_passage_of_a_sheet_names_its_cells_with_the_sheet(recipe: str) -> None:
+    file = Path(__file__).parents[1] / "golden" / "files" / "readers" / "orders.xlsx"
+    index = built(read(file), recipe)
+    hits = index.assemble("Norway", tokens=200)
+    cells = [str(hit.chunk.meta["cells"]) for hit in hits if "Norway" in hit.chunk.text]
+    assert cells
+    assert all(re.fullmatch(r"'Sales by land'!A\d:E\d", one) for one in cells)
+
+
 def test_what_a_sentence_points_back_to_or_announces_comes_with_it() -> None:
     filler = "Birds sing all day long in that old tree. " * 90
     text = f"{filler}\n\nThe weir leaks. It was built in 1911 by hand. {filler}\n\nAsked for:\n\n> Give me the year."
@@ -204,12 +226,28 @@ def test_passages_are_in_the_order_of_the_text_and_the_best_document_comes_first
     assert hits[1].rank == 1
 
 
+def test_what_copies_of_a_document_say_is_paid_for_once() -> None:
+    index = Index("memory:", encoder=HashingEncoder())
+    copies = [Document.from_text("The weir is old. The gate is new.", id=f"v{i}") for i in range(9)]
+    index.add_documents([*copies, Document.from_text("Of the weir more is said here.", id="z")], recipe=LADDER)
+    found = sorted(words_of(index.assemble("weir", tokens=100)))
+    assert found == ["Of the weir more is said here.", "The weir is old. The gate is new."]
+
+
 def test_a_filter_leaves_only_what_it_names() -> None:
     index = Index("memory:", encoder=HashingEncoder())
     index.add_documents([Document.from_text(f"The dam is {id}.", id=id) for id in ("a", "b")], recipe=LADDER)
     hits = index.assemble("dam", where={"document_id": "b"})
     assert [hit.chunk.document_id for hit in hits] == ["b"]
     assert index.assemble("dam", where={"document_id": "c"}) == []
+
+
+def test_what_a_filter_excludes_is_not_bought_for_the_sake_of_another() -> None:
+    text = "1. Dams\n\nThe dam is old:\n\n2. Notice\n\nIt is a month.\n\n3. Weirs\n\nIt is a dam, too.\n"
+    index = built(Document.from_text(text, id="a"), "clauses(size=15)")
+    for clauses in (["1", "3"], ["1"], ["3"]):
+        hits = index.assemble("dam", where={"clause": clauses})
+        assert [hit.chunk.text[0] for hit in hits] == clauses
 
 
 def test_tokens_are_those_of_the_tokenizer_that_is_named() -> None:

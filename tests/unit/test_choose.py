@@ -135,6 +135,15 @@ def test_sections_are_chosen_by_their_three_best_hits() -> None:
     assert len(found(TwoStage(sections=1, by="document"))) == 4
 
 
+def test_two_stages_prefer_three_good_hits_to_a_bad_one_whatever_the_scale() -> None:
+    chunks = [chunk("good", text) for text in ("one", "two", "three")] + [chunk("bad", "four")]
+    scope = Scope(open_store("memory:"), HashingEncoder(), HashingEncoder.tokenizer)
+    for shift in (0, -5):
+        hits = given(chunks, [score + shift for score in (4, 4, 4, 2.5)])
+        best = TwoStage(sections=1, by="document")("q", 9, inner=lambda _q, k, hits=hits: hits[:k], scope=scope)
+        assert {hit.chunk.document_id for hit in best} == {"good"}
+
+
 def test_parents_are_searched_before_their_children() -> None:
     index = Index("memory:", encoder=HashingEncoder())
     text = "The pump hums. The pump leaks oil.\n\nThe pump. A valve rests. It is blue."

@@ -129,3 +129,11 @@ def test_the_last_level_of_a_ladder_is_of_single_sentences_without_what_follows_
     assert not any(c.context for c in last)
     assert last[-1].text == "| a | b |\n|---|---|\n| 3 | 4 |"
     assert parse(repr(chunker("nest(50, sentences=True)"))) == parse("nest(50, sentences=True)")
+
+
+def test_the_last_level_of_a_ladder_holds_single_records_of_delimited_text() -> None:
+    rows = ['1,"a weir. It leaks"\n', '2,"a dam\non two lines"\n', "3,a gate\n"]
+    document = read_text("id,note\n" + "".join(rows), id="t", media_type="text/csv")
+    chunks = chunk(document, "nest(60, base=structural(), sentences=True)")
+    singles = [one.body.slice(document.text) for one in chunks if "sentence" in one.meta]
+    assert [text.strip() for text in singles] == [f"id,note\n{rows[0]}".strip(), *(row.strip() for row in rows[1:])]

@@ -14,6 +14,7 @@ import pytest
 import chunkwise as cw
 from chunkwise.core.types import Document
 from chunkwise.pipeline import Index
+from chunkwise.presets import PRESETS
 from chunkwise.retrieve.search import within
 from unit.hashing import HashingEncoder
 
@@ -280,3 +281,15 @@ def test_killing_the_indexer_loses_nothing_and_running_again_ends_the_same(tmp_p
         for name in ("calm", "killed")
     ]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_what_every_preset_makes_can_be_kept(name: str) -> None:
+    talk, terms = "ANN: The weir leaks.\n\nBOB: Since when?\n\n" * 9, "1. Dams\n\n1.1 The dam is old.\n\n" * 9
+    texts = [talk, terms, '{"a": [1, 2]}']
+    documents = [Document.from_text(text, id=str(i)) for i, text in enumerate(texts)]
+    index = Index("memory:", encoder=HashingEncoder(), cache=None)
+    table = cw.read_text("a,b\n1,2\n", id="t", media_type="text/csv")
+    index.add_documents([*documents, table], recipe=PRESETS[name].recipe)
+    assert index.search("weir")
+    assert index.assemble("weir")

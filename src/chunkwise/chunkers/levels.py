@@ -13,6 +13,7 @@ from chunkwise.chunkers.fences import partings
 from chunkwise.core.outline import outline
 from chunkwise.core.types import Block, BlockKind, Document, Span
 from chunkwise.text.graphemes import first_ink
+from chunkwise.text.records import Records
 from chunkwise.text.sentences import SentenceEnds
 from chunkwise.text.words import BLANK_LINES, last_clause, last_line, last_paragraph, last_word, line_spans
 
@@ -74,7 +75,7 @@ def units(document: Document, language: str) -> Level:
     if not zones:
         return prose.last
     starts = [start for _, start, _ in zones]
-    rows = among(without_orphans(document, (row.span.start for row in outline(document).blocks("row"))))
+    rows = among(without_orphans(document, _row_starts(document)))
     lines: list[Level] = [where(partial(last_line, document.text), followed(document))]
     inner: dict[str, list[Level]] = {"code": lines, "html": lines, "table": rows}
     edges = among(_solid_edges(document))
@@ -126,9 +127,16 @@ def _solid_edges(document: Document) -> list[int]:
     return without_orphans(document, sorted({*starts, *ends} - {0}))
 
 
+def _row_starts(document: Document) -> list[int]:
+    """Return where rows of tables start; those of delimited text, whose label is the delimiter, have no blocks."""
+    tables = [block for block in outline(document).blocks("table") if len(block.label) == 1]
+    records = [start for table in tables for start in Records(document.text, *table.span, table.label).starts()]
+    return [*records, *(row.span.start for row in outline(document).blocks("row"))]
+
+
 def _inner_ends(document: Document) -> list[int]:
     """Return where rows and lines of code and HTML start."""
-    rows = [row.span.start for row in outline(document).blocks("row")]
+    rows = _row_starts(document)
     coded = [block.span for block in solid_blocks(document) if block.kind in ("code", "html")]
     lines = [line.start for span in coded for line in line_spans(document.text, *span)]
     return without_orphans(document, sorted({*rows, *lines} - {0}))

@@ -59,7 +59,7 @@ class Turns:
         cut = cutter(document, budget)
         for span in engine.each(within):
             first, last = max(bisect_right(starts, span.start) - 1, 0), bisect_left(starts, span.end)
-            speakers = tuple(dict.fromkeys(turn.speaker for turn in found[first:last]))
+            speakers = list(dict.fromkeys(turn.speaker for turn in found[first:last]))
             yield riders.chunk(cut, span, meta={"speakers": speakers})
 
 

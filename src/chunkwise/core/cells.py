@@ -11,6 +11,9 @@ _REFERENCE = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
 # A name that can stand unquoted before the exclamation mark: no blank or mark in it, and no cell of either notation.
 _BARE = re.compile(r"(?![A-Za-z]{1,3}\d+$)(?![Rr]\d*(?:[Cc]\d*)?$|[Cc]\d*$)[^\W\d][\w.]*")
 
+# A range with its sheet, as `cells` of a chunk lists them.
+_RANGE = re.compile(r"((?:'(?:[^']|'')*'|[^',!]+)!)?([A-Za-z]{1,3}\d{1,7}(?::[A-Za-z]{1,3}\d{1,7})?)(?:, |$)")
+
 
 class Place(NamedTuple):
     """A cell, its row and column counted from 0."""
@@ -47,6 +50,18 @@ def hull(ranges: Iterable[str]) -> str:
         return ""
     rows, columns = [place.row for place in places], [place.column for place in places]
     return cell_range(Place(min(rows), min(columns)), Place(max(rows), max(columns)))
+
+
+def united(cells: Iterable[str]) -> str:
+    """Return the cells that some chunks name, as one range for each sheet.
+
+    >>> united(["'My sheet'!A2:C2", "'My sheet'!B3:D3, Notes!A1"])
+    "'My sheet'!A2:D3, Notes!A1"
+    """
+    found: dict[str, list[str]] = {}
+    for sheet, reference in (match for one in cells for match in _RANGE.findall(one)):
+        found.setdefault(sheet, []).append(reference)
+    return ", ".join(sheet + hull(references) for sheet, references in found.items())
 
 
 def sheet_prefix(name: str) -> str:

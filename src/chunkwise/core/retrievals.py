@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Encoder, Filter, Retriever, Store, Tokenizer
@@ -20,6 +20,13 @@ T = TypeVar("T")
 
 FINDERS: dict[str, type] = {}
 STEPS: dict[str, type] = {}
+
+
+class Siblings(NamedTuple):
+    """Chunks of one level of a document, and the place of each by its id."""
+
+    chunks: Sequence[Chunk]
+    place: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,7 @@ class Scope:
     tokenizer: Tokenizer
     where: Filter = field(default_factory=dict)
     _read: dict[str, Mapping[str, Chunk]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _levels: dict[tuple[str, object], Siblings] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def chunks(self, document_id: str) -> Mapping[str, Chunk]:
         """Return the chunks of a document by their ids, in order, those of all levels.
@@ -43,6 +51,19 @@ class Scope:
         if document_id not in self._read:
             self._read[document_id] = {chunk.id: chunk for chunk in self.store.chunks(document_id)}
         return self._read[document_id]
+
+    def siblings(self, document_id: str, level: object) -> Siblings:
+        """Return the chunks of a document of a level, in order, without derived ones. They are kept."""
+        key = document_id, level
+        if key not in self._levels:
+            found = [
+                (id, chunk)
+                for id, chunk in self.chunks(document_id).items()
+                if chunk.meta.get("level") == level and not chunk.is_derived
+            ]
+            place = {id: i for i, (id, _) in enumerate(found)}
+            self._levels[key] = Siblings([chunk for _, chunk in found], place)
+        return self._levels[key]
 
 
 class Finder(Protocol):

@@ -9,14 +9,14 @@ Source: ours; measured in docs/methods/assemble.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core.cells import hull
+from chunkwise.core.cells import united
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.protocols import Filter
 from chunkwise.core.spans import contains
@@ -127,36 +127,41 @@ def assemble(
     if not allowed.any():
         return []
     score = scores(sentences, question, ladder, allowed)
-    cost = _Cost(sentences, count)
-    chosen = selected(sentences, score, tokens, cost, ladder.gap)
+    chosen = selected(sentences, score, tokens, _Cost(sentences, count), ladder.gap)
     passages = _passages(sentences, chosen, count)
-    while passages and (excess := sum(chunk.token_count for _, chunk in passages) - tokens) > 0:
-        # Joined, texts may have a token more than one by one, or a header that comes with every row of a table.
-        for number in sorted(chosen, key=lambda number: score[number]):
-            if excess > 0:
-                chosen.remove(number)
-                excess -= cost(number)
+    while passages and sum(chunk.token_count for _, chunk in passages) > tokens:
+        # Joined, texts may have a token more than one by one.
+        chosen.remove(min(chosen, key=lambda number: score[number]))
         passages = _passages(sentences, chosen, count)
     return _ranked([(max(score[number] for number in numbers), chunk) for numbers, chunk in passages])
 
 
-def selected(sentences: Sentences, score: Floats, tokens: int, cost: Callable[[int], int], gap: int) -> list[int]:
+def selected(sentences: Sentences, score: Floats, tokens: int, cost: _Cost, gap: int) -> list[int]:
     """Return the numbers of the sentences bought, in order: the best first, as long as the budget pays for them."""
     n = min(len(score), 64 + int(_CANDIDATES * tokens / max(float(sentences.tokens.mean()), 1)))
     best = np.argpartition(-score, n - 1)[:n]
-    bought: dict[int, int] = {}
+    bought: set[int] = set()
+    said: dict[str, int] = {}  # in which document first: versions and copies of it say the same once more
     left = tokens
     for number in best[np.lexsort((best, -score[best]))].tolist():
         if score[number] < 0 or left < _REST * tokens:
             break
+        document = int(sentences.document[number])
+        if said.setdefault(sentences.each[number].text, document) != document:
+            continue
         if number not in bought and cost(number) <= left:
-            bought[number] = cost(number)
-            bought |= _between(sentences, bought, number, min(gap, left - cost(number)), cost)
-            left = tokens - sum(bought.values())
+            between = _between(sentences, bought, number, min(gap, left - cost(number)), cost)
+            added = {number, *(between if all(score[other] >= 0 for other in between) else ())}
+            if (price := cost.added(added, bought)) > left:  # with a header that comes along
+                continue
+            bought |= added
+            left -= price
             for other in _companions(sentences, number):
-                if other not in bought and cost(other) <= min(left, _COMPANION * tokens):
-                    bought[other] = cost(other)
-                    left -= cost(other)
+                if other in bought or score[other] < 0:
+                    continue
+                if (price := cost.added({other}, bought)) <= min(left, _COMPANION * tokens):
+                    bought.add(other)
+                    left -= price
     return sorted(bought)
 
 
@@ -188,12 +193,35 @@ def _companions(sentences: Sentences, number: int) -> Iterator[int]:
 
 
 class _Cost:
-    """What a sentence costs, each counted once."""
+    """What a sentence costs, and what rides along with it, each counted once."""
 
     def __init__(self, sentences: Sentences, count: Callable[[str], int]) -> None:
         self._sentences = sentences
         self._count = count
         self._known: dict[int, int] = {}
+        self._riding: dict[str, int] = {}
+
+    def added(self, numbers: Set[int], bought: Set[int]) -> int:
+        """Return what sentences cost beside those that were bought, with what rides along."""
+        after = bought | numbers
+        own = sum(self(number) + self._header(number, after) for number in numbers)
+        following = {number + 1 for number in numbers} & bought
+        return own + sum(self._header(number, after) - self._header(number, bought) for number in following)
+
+    def _header(self, number: int, bought: Set[int]) -> int:
+        """Return what rides along with a sentence costs; nothing where it is joined to one before that has it."""
+        sentences = self._sentences
+        chunk = sentences.each[number].chunk
+        if len(chunk.spans) == 1:
+            return 0
+        if number - 1 in bought and sentences.joint(number - 1) is not None:
+            before = sentences.each[number - 1].chunk.spans
+            if all(any(contains(one, span) for one in before) for span in chunk.spans[:-1]):
+                return 0
+        text = chunk.text[: len(chunk.text) - chunk.body.length]
+        if text not in self._riding:
+            self._riding[text] = self._count(text)
+        return self._riding[text]
 
     def __call__(self, number: int) -> int:
         if number not in self._known:
@@ -208,10 +236,7 @@ def _passages(
     runs: list[list[int]] = []
     texts: list[str] = []
     for number in chosen:
-        before = runs[-1][-1] if runs else -2
-        gap = None
-        if before + 1 == number and sentences.follow(before):
-            gap = sentences.each[before].gap(sentences.each[number])
+        gap = sentences.joint(number - 1) if runs and runs[-1][-1] == number - 1 else None
         if gap is None:
             runs.append([number])
             texts.append(sentences.each[number].text)
@@ -242,7 +267,7 @@ def _passage(run: Sequence[Sentence], text: str, count: Callable[[str], int]) ->
         token_count=count(verbatim),
         headings=run[0].chunk.headings,
         pages=tuple(sorted({page for sentence in run for page in sentence.chunk.pages})),
-        meta={"cells": hull(cells)} if cells else {},
+        meta={"cells": united(cells)} if cells else {},
     )
 
 

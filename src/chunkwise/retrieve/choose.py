@@ -84,8 +84,10 @@ class TwoStage:
 
     def _pooled(self, hits: Sequence[Hit]) -> set[Section]:
         scores: dict[Section, list[float]] = {}
+        least = min((hit.score for hit in hits), default=0.0)
+        floor = min(least, 0.0)  # else a hit that is not there would be worth more than one below 0
         for hit in hits:
-            scores.setdefault(self._section(hit.chunk), []).append(hit.score)  # the best come first
+            scores.setdefault(self._section(hit.chunk), []).append(hit.score - floor)  # the best come first
         mean = {section: sum(own[:_POOLED]) / _POOLED for section, own in scores.items()}
         return set(sorted(mean, key=lambda section: -mean[section])[: self.sections])
 

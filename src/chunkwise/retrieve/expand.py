@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from chunkwise.core.protocols import Retriever
 from chunkwise.core.recipes import Range
-from chunkwise.core.retrievals import Scope, step
+from chunkwise.core.retrievals import Scope, Siblings, step
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit
 from chunkwise.retrieve.join import cuts, joined
@@ -140,35 +140,36 @@ class _Run(NamedTuple):
 
 def _widened(hits: Sequence[Hit], scope: Scope, around: Around, name: str) -> list[Hit]:
     """Return the hits, each as the siblings around it; those that overlap as one, in the place of the best one."""
-    siblings: dict[tuple[str, object], list[Chunk]] = {}
     runs: list[_Run] = []
     alone: list[Hit] = []
     for hit in hits:
         key = (hit.chunk.document_id, hit.chunk.meta.get("level"))
-        if key not in siblings:
-            chunks = scope.chunks(key[0]).values()
-            siblings[key] = [one for one in chunks if one.meta.get("level") == key[1] and not one.is_derived]
-        places = _places(hit.chunk, siblings[key])
+        siblings = scope.siblings(*key)
+        places = _places(hit.chunk, siblings)
         if not places:
             alone.append(hit)
             continue
-        run = _Run(key, *around(siblings[key], places[0], places[-1]), hit)
+        run = _Run(key, *around(siblings.chunks, places[0], places[-1]), hit)
         for rival in [other for other in runs if other.overlaps(run)]:
             runs.remove(rival)
             best = min(rival.hit, run.hit, key=lambda one: one.rank)
             other = run.hit if best is rival.hit else rival.hit
             run = _Run(key, min(run.first, rival.first), max(run.last, rival.last), _with(best, other))
         runs.append(run)
-    grown = [_put(run.hit, joined(siblings[run.key][run.first : run.last + 1], scope.tokenizer), name) for run in runs]
+    grown = [
+        _put(run.hit, joined(scope.siblings(*run.key).chunks[run.first : run.last + 1], scope.tokenizer), name)
+        for run in runs
+    ]
     return ranked(sorted([*grown, *alone], key=lambda hit: hit.rank))
 
 
-def _places(chunk: Chunk, siblings: Sequence[Chunk]) -> list[int]:
+def _places(chunk: Chunk, siblings: Siblings) -> list[int]:
     """Return which siblings a chunk is, or is made of; none for a derived one."""
-    same = [i for i, other in enumerate(siblings) if other.id == chunk.id]
-    if same or chunk.is_derived:
-        return same
-    return [i for i, other in enumerate(siblings) if any(contains(span, other.body) for span in chunk.spans)]
+    if chunk.is_derived:
+        return []
+    if (same := siblings.place.get(chunk.id)) is not None:
+        return [same]
+    return [i for i, other in enumerate(siblings.chunks) if any(contains(span, other.body) for span in chunk.spans)]
 
 
 def _parent(chunk: Chunk, scope: Scope) -> Chunk:

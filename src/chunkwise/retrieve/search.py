@@ -101,7 +101,7 @@ def within(hits: Iterable[Hit], tokens: int) -> list[Hit]:
         if hit.chunk.token_count <= tokens:
             tokens -= hit.chunk.token_count
             kept.append(hit)
-    return kept
+    return ranked(kept)
 
 
 def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> list[Hit]:

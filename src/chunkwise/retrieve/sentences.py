@@ -107,10 +107,11 @@ class Sentences:
         """Tell whether two numbers are those of sentences of one document."""
         return min(one, other) >= 0 and max(one, other) < len(self.each) and self.document[one] == self.document[other]
 
-    def follow(self, number: int) -> bool:
-        """Tell whether a sentence and the next are of one section."""
-        one, other = self.each[number].chunk, self.each[number + 1].chunk
-        return self.together(number, number + 1) and one.headings == other.headings
+    def joint(self, number: int) -> str | None:
+        """Return the blank text between a sentence and the next, if they are of one section and nothing else is."""
+        one, other = self.each[number], self.each[number + 1]
+        alike = self.together(number, number + 1) and one.chunk.headings == other.chunk.headings
+        return one.gap(other) if alike else None
 
     def allowed(self, where: Filter) -> NDArray[np.bool_]:
         """Return which sentences pass a filter."""
