@@ -185,6 +185,7 @@ class Index:
     def delete(self, *document_ids: str) -> None:
         """Remove documents."""
         self._store.delete(document_ids)
+        self._store.finish()  # else what was deleted still counts in the statistics of words
 
     def add(
         self,

@@ -41,5 +41,5 @@ def assemble(
     hits = opened.assemble(question, tokens=tokens, ladder=ladder.value, tokenizer=tokenizer, where=carried)
     write_hits(hits, json=json)
     if not hits:
-        filtered = ", or leave out --where and --document" if carried else ""
-        say(f"no sentence fits in {tokens} tokens; raise --tokens{filtered}")
+        other = "nothing that is found carries what --where and --document ask for, or " if carried else ""
+        say(f"{other}no sentence fits in {tokens} tokens; raise --tokens{' or ask for less' if carried else ''}")
