@@ -42,8 +42,7 @@ class Mmr:
         if not hits:
             return []
         vectors = scope.store.vectors([hit.chunk.id for hit in hits])
-        relevance = scaled(hits)
-        worth = (1 - self.diversity) * np.array([relevance[hit.chunk.id] for hit in hits])
+        worth = (1 - self.diversity) * np.array(scaled(hits))
         nearest = np.zeros(len(hits))  # to any that is chosen; the first is chosen by its relevance alone
         left = np.ones(len(hits), np.bool_)
         chosen: list[Hit] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal, TypeAlias
@@ -83,11 +83,13 @@ class Hybrid:
         via: dict[str, tuple[str, ...]] = {}
         for retriever, weight in legs:
             hits = retriever(query, depth)
-            worth = scaled(hits) if self.fusion == "convex" else {}
-            for hit in hits:
+            if self.fusion == "convex":
+                worth = [weight * score for score in scaled(hits)]
+            else:
+                worth = [1 / (_RRF + hit.rank) for hit in hits]
+            for hit, own in zip(hits, worth, strict=True):
                 id = hit.chunk.id
                 chunks[id] = hit.chunk
-                own = weight * worth[id] if self.fusion == "convex" else 1 / (_RRF + hit.rank)
                 scores[id] = scores.get(id, 0.0) + own
                 via[id] = (*via.get(id, ()), *hit.via)
         best = sorted(scores, key=lambda name: (-scores[name], chunks[name].document_id, chunks[name].body))[:k]
@@ -137,13 +139,11 @@ def ranked(hits: Iterable[Hit]) -> list[Hit]:
     return [Hit(hit.chunk, hit.score, rank, hit.via, hit.folded) for rank, hit in enumerate(hits, 1)]
 
 
-def scaled(hits: Sequence[Hit]) -> Mapping[str, float]:
-    """Return the scores by chunk id, the lowest as 0 and the highest as 1."""
-    if not hits:
-        return {}
-    low, high = min(hit.score for hit in hits), max(hit.score for hit in hits)
+def scaled(hits: Sequence[Hit]) -> list[float]:
+    """Return the scores of the hits, the lowest as 0 and the highest as 1."""
+    low, high = min((hit.score for hit in hits), default=0.0), max((hit.score for hit in hits), default=0.0)
     span = high - low
-    return {hit.chunk.id: (hit.score - low) / span if span else 1.0 for hit in hits}
+    return [(hit.score - low) / span if span else 1.0 for hit in hits]
 
 
 def check_levels(scope: Scope, step: object) -> None:
