@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from chunkwise.chunkers.nest import Nest
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d, Tokenizer
-from chunkwise.core.types import GAP, Chunk, Document
+from chunkwise.core.types import Chunk, Document
 from chunkwise.embed import takes
 from chunkwise.embed.cache import Keeping
+from chunkwise.noting import located, with_gaps, with_units
 from chunkwise.readers.read import NOTES, Skip, doubts
 from chunkwise.text.huggingface import HuggingFace, unknown_share
 
@@ -78,7 +79,8 @@ class Update:
             return
         self._notes += doubts(result)
         self._unread += [result.id] if _is_unknown(result, self._encoder) else []
-        chunks = _located(with_gaps(tuple(self._cut(result)), result), result)
+        chunks = with_gaps(tuple(self._cut(result)), result)
+        chunks = located(with_units(chunks, self._cut.chunker.outlined(result)), result)
         _check_fits(_leaves(chunks), self._encoder, counted_by=self._cut.chunker.budget.tokenizer)
         self._notes += _failures(result.id, chunks)
         self._waiting.append((result, fingerprint, chunks))
@@ -156,37 +158,10 @@ def pooled(chunks: Sequence[Chunk], leaf_vectors: Floats2d) -> Floats2d:
     return vectors
 
 
-def with_gaps(chunks: Sequence[Chunk], document: Document) -> tuple[Chunk, ...]:
-    """Note in chunks the blank text up to the next one of their level: without it neighbours can't be joined again."""
-    before: dict[object, int] = {}
-    found = list(chunks)
-    for i, chunk in enumerate(chunks):
-        if chunk.is_derived:
-            continue
-        level = chunk.meta.get("level")
-        if (last := before.get(level)) is not None:
-            gap = document.text[chunks[last].body.end : chunk.own.start]
-            if gap and not gap.strip():
-                found[last] = replace(chunks[last], meta={**chunks[last].meta, GAP: gap})
-        before[level] = i
-    return tuple(found)
-
-
 def _leaves(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
     parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
     return tuple(chunk for chunk in chunks if chunk.id not in parents) if parents else tuple(chunks)
-
-
-def _located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:
-    """Note in chunks where in the raw file they are, if cleaning has moved them: no one can tell later."""
-    origin = document.origin
-    if not origin:
-        return chunks
-    return tuple(
-        replace(chunk, meta={**chunk.meta, "source_spans": [list(origin.source(*span)) for span in chunk.spans]})
-        for chunk in chunks
-    )
 
 
 def _failures(document_id: str, chunks: Sequence[Chunk]) -> list[str]:

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from chunkwise.core.errors import StoreError
 from chunkwise.core.spans import contains, overlaps, union
 from chunkwise.core.types import Chunk, Document, Hit, Span
+from chunkwise.noting import with_gaps
 from chunkwise.pipeline import Index
 from chunkwise.readers.read import read_text
 from chunkwise.retrieve.join import cuts, joined
 from chunkwise.text.tokens import tokenizer
-from chunkwise.updating import pooled, with_gaps
+from chunkwise.updating import pooled
 from laws.strategies import EXAMPLES, documents
 from unit.hashing import HashingEncoder
 
@@ -143,12 +144,12 @@ def test_a_chunk_that_rides_far_below_its_header_stays_two_spans() -> None:
 
 def test_what_a_joined_chunk_tells_of_its_place_is_of_all_its_parts() -> None:
     first = Chunk("a", (Span(0, 4),), "One.", headings=("A",), pages=(1,), parent="p", context="A\n")
-    meta = {"source_spans": [[10, 14]], "cells": "S!A1:B2", "gap": " "}
+    meta = {"source_spans": [[10, 14]], "cells": "S!A1:B2", "noted": {"gap": " ", "ends": [7]}}
     second = Chunk("a", (Span(5, 9),), "Two.", headings=("B",), pages=(1, 2), parent="q")
-    later = {"source_spans": [[17, 21]], "cells": "S!A3:B3", "gap": "\n"}
+    later = {"source_spans": [[17, 21]], "cells": "S!A3:B3", "noted": {"gap": "\n", "ends": []}}
     made = joined([replace(first, meta=meta), replace(second, meta=later)], WORDS)
     assert (made.text, made.context, made.headings, made.pages, made.parent) == ("One. Two.", "A\n", ("A",), (1, 2), "")
-    assert made.meta == {"source_spans": [[10, 21]], "cells": "S!A1:B2, S!A3:B3", "gap": "\n"}
+    assert made.meta == {"source_spans": [[10, 21]], "cells": "S!A1:B2, S!A3:B3", "noted": {"gap": "\n"}}
     assert made.token_count == WORDS.count("A\nOne. Two.")
 
 
@@ -185,7 +186,10 @@ def test_a_seam_is_seen_for_what_it_cuts(one: str, gap: str, other: str, expecte
 
 
 def test_a_heading_without_a_mark_is_known_by_the_path_and_a_hole_is_no_seam() -> None:
-    before, after = Chunk("a", (Span(0, 5),), "Seals", meta={"gap": "\n"}), Chunk("a", (Span(6, 13),), "They go")
+    before, after = (
+        Chunk("a", (Span(0, 5),), "Seals", meta={"noted": {"gap": "\n"}}),
+        Chunk("a", (Span(6, 13),), "They go"),
+    )
     assert not cuts(before, after)
     assert cuts(before, Chunk("a", (Span(6, 13),), "They go", headings=("Pumps", "Seals")))
     assert not cuts(Chunk("a", (Span(0, 5),), "Seals"), Chunk("a", (Span(9, 16),), "they go"))

@@ -460,6 +460,6 @@ def test_the_number_of_levels_stays_as_long_as_there_are_documents(store: Store)
 
 
 def test_a_gap_is_kept_and_is_nothing_to_filter_by(store: Store) -> None:
-    store.replace([pack("a.md", [chunk("a.md", "one", meta={"gap": "\n\n"})])])
+    store.replace([pack("a.md", [chunk("a.md", "one", meta={"noted": {"gap": "\n\n"}})])])
     assert store.chunks("a.md")[0].gap == "\n\n"
-    assert store.nearest(X, 5, {"gap": "\n\n"}) == []
+    assert store.nearest(X, 5, {"noted": "\n\n"}) == []

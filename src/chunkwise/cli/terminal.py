@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
 import typer
 
 from chunkwise.core.errors import ChunkwiseError
+from chunkwise.core.types import NOTED
 from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def chunk_fields(chunk: Chunk, index: int) -> dict[str, Any]:
         "token_count": chunk.token_count,
         "headings": list(chunk.headings),
         "pages": list(chunk.pages),
-        "meta": dict(chunk.meta),
+        "meta": {key: value for key, value in chunk.meta.items() if key != NOTED},
     }
 
 

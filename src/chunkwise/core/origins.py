@@ -56,6 +56,12 @@ class Origin:
         n_before = bisect_right(self.raw, start)
         return n_before % 2 == 1 or n_before < bisect_left(self.raw, end)
 
+    def around(self, start: int, end: int) -> Origin:
+        """Return the edits that tell the source of any part of `text[start:end]`: those in it, and the last before."""
+        first = max(bisect_right(self.text, start) - 1, 0) // 2 * 2
+        last = (bisect_left(self.text, end) + 1) // 2 * 2
+        return Origin(self.raw[first:last], self.text[first:last])
+
     def then(self, later: Origin) -> Origin:
         """Return the origin of a text that was made by `later` of this one's text. Edits that overlap become one."""
         if not self or not later:

@@ -33,8 +33,8 @@ BlockKind = Literal[
 
 Meta = Mapping[str, object]
 
-GAP = "gap"
-"""The key of a chunk's meta under which an index notes the blank text between it and the next chunk."""
+NOTED = "noted"
+"""The key of a chunk's meta under which an index notes what it needs itself: see chunkwise.core.noted."""
 
 
 class Span(NamedTuple):
@@ -188,7 +188,8 @@ class Chunk:
     @property
     def gap(self) -> str:
         """The blank text between it and the next chunk of its level, which no chunk has; empty where none was noted."""
-        return str(self.meta.get(GAP, ""))
+        noted = self.meta.get(NOTED)
+        return str(noted.get("gap", "")) if isinstance(noted, Mapping) else ""
 
     @property
     def place(self) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from chunkwise.core.cells import united
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.protocols import Filter
 from chunkwise.core.spans import contains
-from chunkwise.core.types import Chunk, Hit, Span
+from chunkwise.core.types import NOTED, Chunk, Hit, Span
 from chunkwise.retrieve.search import ALPHA
 from chunkwise.retrieve.sentences import Floats, Sentence, Sentences
 
@@ -76,6 +75,11 @@ _POINTS_BACK = re.compile(
     r"(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|such|there|however|thus|therefore|hence|so|"
     r"then|but|and|or|also|moreover|furthermore|instead|otherwise|consequently|nevertheless|both|neither)\b",
     re.IGNORECASE,
+)
+
+# What is said of a chunk as a chunk: its place among others, its edges, its context. It is not true of a part.
+_OF_CHUNKS = frozenset(
+    {NOTED, "cells", "source_spans", "overlap", "level", "sentence", "fence", "context_truncated", "context_failed"}
 )
 
 
@@ -211,14 +215,14 @@ class _Cost:
     def _header(self, number: int, bought: Set[int]) -> int:
         """Return what rides along with a sentence costs; nothing where it is joined to one before that has it."""
         sentences = self._sentences
-        chunk = sentences.each[number].chunk
-        if len(chunk.spans) == 1:
+        riding = sentences.each[number].riding
+        if riding and number - 1 in bought and sentences.joint(number - 1) is not None:
+            before = sentences.each[number - 1]
+            there = [before.span, *before.riding]
+            riding = {span: text for span, text in riding.items() if not any(contains(one, span) for one in there)}
+        if not riding:
             return 0
-        if number - 1 in bought and sentences.joint(number - 1) is not None:
-            before = sentences.each[number - 1].chunk.spans
-            if all(any(contains(one, span) for one in before) for span in chunk.spans[:-1]):
-                return 0
-        text = chunk.text[: len(chunk.text) - chunk.body.length]
+        text = "".join(riding.values())
         if text not in self._riding:
             self._riding[text] = self._count(text)
         return self._riding[text]
@@ -253,22 +257,53 @@ def _passage(run: Sequence[Sentence], text: str, count: Callable[[str], int]) ->
     """Return the sentences of a run, whose text is given, as a chunk."""
     body = Span(run[0].span.start, run[-1].span.end)
     riding: dict[Span, str] = {}
-    for chunk in {id(sentence.chunk): sentence.chunk for sentence in run}.values():
-        edges = [0, *accumulate(span.length for span in chunk.spans)]
-        for span, (start, end) in zip(chunk.spans[:-1], pairwise(edges), strict=False):
-            if not contains(body, span):
-                riding[span] = chunk.text[start:end]
+    sources: dict[Span, Span | None] = {}
+    for sentence in run:
+        fresh = {span: text for span, text in sentence.riding.items() if not contains(body, span)}
+        sources |= {span: sentence.source(span) for span in fresh if span not in riding}
+        riding |= fresh
     verbatim = "".join(riding.values()) + text
-    cells = [str(sentence.chunk.meta["cells"]) for sentence in run if "cells" in sentence.chunk.meta]
     return Chunk(
         document_id=run[0].chunk.document_id,
         spans=(*riding, body),
         text=verbatim,
         token_count=count(verbatim),
         headings=run[0].chunk.headings,
-        pages=tuple(sorted({page for sentence in run for page in sentence.chunk.pages})),
-        meta={"cells": united(cells)} if cells else {},
+        pages=tuple(sorted({page for sentence in run for page in sentence.pages})),
+        meta=_meta(run, [*sources.values(), _source(run)]),
     )
+
+
+def _source(run: Sequence[Sentence]) -> Span | None:
+    """Return where in the raw file a run of sentences is, if that is another place."""
+    first, last = run[0].source(run[0].span), run[-1].source(run[-1].span)
+    return Span(first.start, last.end) if first and last else None
+
+
+def _meta(run: Sequence[Sentence], sources: Sequence[Span | None]) -> dict[str, object]:
+    """Return what the chunks of a passage say of it; of each of them all is meant, as the speakers of a transcript.
+
+    Where they say different things, these are listed.
+    """
+    chunks = list({id(sentence.chunk): sentence.chunk for sentence in run}.values())
+    meta: dict[str, object] = {}
+    for key in dict.fromkeys(key for chunk in chunks for key in chunk.meta if key not in _OF_CHUNKS):
+        said = [chunk.meta[key] for chunk in chunks if key in chunk.meta]
+        alike = all(one == said[0] for one in said)
+        meta[key] = said[0] if alike else _distinct(said)
+    if cells := [str(chunk.meta["cells"]) for chunk in chunks if "cells" in chunk.meta]:
+        meta["cells"] = united(cells)
+    if spans := [list(span) for span in sources if span is not None]:
+        meta["source_spans"] = spans
+    return meta
+
+
+def _distinct(said: Sequence[object]) -> list[object]:
+    """Return the values of all, lists as what is in them, each once."""
+    found: list[object] = []
+    for value in said:
+        found += [one for one in (value if isinstance(value, list) else [value]) if one not in found]
+    return found
 
 
 def _ranked(scored: Sequence[tuple[float, Chunk]]) -> list[Hit]:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from chunkwise.core.protocols import Tokenizer
-from chunkwise.core.types import GAP, Chunk, Span
+from chunkwise.core.types import NOTED, Chunk, Span
 from chunkwise.text.sentences import SentenceEnds
 
 # In characters: how much of the text on either side of a seam is looked at. Two or three sentences; how one begins
@@ -114,9 +114,9 @@ def _meta(chunks: Sequence[Chunk], pieces: Sequence[_Piece], *, gap: str) -> dic
     meta = dict(first.meta)
     if pieces[-1].span.start != first.body.start:
         meta.pop("overlap", None)
-    meta.pop(GAP, None)
+    meta.pop(NOTED, None)  # of its parts, not of the whole
     if gap:
-        meta[GAP] = gap
+        meta[NOTED] = {"gap": gap}
     cells = dict.fromkeys(str(chunk.meta["cells"]) for chunk in chunks if "cells" in chunk.meta)
     if cells:
         meta["cells"] = ", ".join(cells)

@@ -10,11 +10,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, starmap
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.core.noted import Noted
 from chunkwise.core.protocols import Entry, Filter, Floats2d
 from chunkwise.core.types import Chunk, Span
 from chunkwise.retrieve.join import is_heading
@@ -32,17 +34,46 @@ K1, B = 0.6, 0.4
 # Sentences whose vectors are added up at once: a bound on memory.
 _ADDED = 1 << 14
 
+_NOTHING = Noted()
+
 
 class Sentence(NamedTuple):
-    """A sentence, a row or a line of code: where it stands, and the chunk of the index that holds it."""
+    """A sentence, a row or some lines of code: where it stands, the chunk of the index that holds it, what is noted."""
 
     chunk: Chunk
     span: Span
+    noted: Noted = _NOTHING
 
     @property
     def text(self) -> str:
         """The sentence, verbatim."""
         return self._slice(self.span.start, self.span.end)
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """The numbers of its pages; those of the chunk where nothing else is noted."""
+        return self.noted.pages_of(self.span) or self.chunk.pages
+
+    @property
+    def riding(self) -> dict[Span, str]:
+        """What is to be read with it, with its text: what rides along with the chunk, the header of its table."""
+        chunk, header = self.chunk, self.noted.header(self.span.start)
+        if header is None and len(chunk.spans) == 1:
+            return {}
+        found, start = dict[Span, str](), 0
+        for span in chunk.spans[:-1]:
+            found[span] = chunk.text[start : start + span.length]
+            start += span.length
+        return found if header is None else {**found, header: self._slice(*header)}
+
+    def source(self, span: Span) -> Span | None:
+        """Return where in the raw file a part of the chunk's text is, if that is another place."""
+        spans = self.chunk.meta.get("source_spans")
+        if self.noted.origin is None or not isinstance(spans, list):
+            return None
+        if span in self.chunk.spans[:-1]:
+            return Span(*spans[self.chunk.spans.index(span)])
+        return Span(*self.noted.origin.source(*span))
 
     def gap(self, other: Sentence) -> str | None:
         """Return the blank text up to the sentence that follows in the document; None if there is more, or unknown."""
@@ -87,9 +118,10 @@ class Sentences:
         for number, entry in enumerate(found):
             for position in _leaves(entry.chunks):
                 chunk = entry.chunks[position]
-                parts = list(_parts(chunk, n_special))
+                noted = Noted.of(chunk)
+                parts = list(_parts(chunk, noted, n_special))
                 self._tagged.add(entry, chunk, range(len(self.each), len(self.each) + len(parts)))
-                self.each += [Sentence(chunk, span) for span, _ in parts]
+                self.each += [Sentence(chunk, span, noted) for span, _ in parts]
                 held += [(number, n_chunks, tokens) for _, tokens in parts]
                 vectors.append(entry.vectors[position])
                 n_chunks += 1
@@ -217,16 +249,24 @@ def _leaves(chunks: Sequence[Chunk]) -> Iterator[int]:
             yield position
 
 
-def _parts(chunk: Chunk, n_special: int) -> Iterator[tuple[Span, int]]:
+def _parts(chunk: Chunk, noted: Noted, n_special: int) -> Iterator[tuple[Span, int]]:
     """Yield the sentences of a chunk's own text, and about how many tokens each has."""
     own = chunk.own
     text = chunk.text[len(chunk.text) - own.length :]
     share = max(chunk.token_count - n_special, 1) / max(len(chunk.embed_text), 1)
-    for start, end in [Span(0, len(text))] if chunk.meta.get("sentence") else _with_headings(text, chunk.headings):
+    for start, end in _units(chunk, noted, text):
         inside = text[start:end]
         if stripped := inside.strip():
             first = own.start + start + len(inside) - len(inside.lstrip())
             yield Span(first, first + len(stripped)), max(1, round(share * len(stripped)))
+
+
+def _units(chunk: Chunk, noted: Noted, text: str) -> Iterable[Span]:
+    """Return the parts of a chunk's own text, as they were noted; else the sentences of it as prose."""
+    if noted.ends is not None:
+        start = chunk.own.start
+        return starmap(Span, pairwise([0, *(end - start for end in noted.ends), len(text)]))
+    return [Span(0, len(text))] if chunk.meta.get("sentence") else _with_headings(text, chunk.headings)
 
 
 def _with_headings(text: str, path: Sequence[str]) -> Iterator[Span]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import StoreError
 from chunkwise.core.protocols import Entry, Filter, Floats2d
-from chunkwise.core.types import GAP, Chunk, Meta, Span
+from chunkwise.core.types import Chunk, Meta, Span
 
 # Source: Robertson & Zaragoza 2009, doi:10.1561/1500000019; the values of Lucene, which LanceDB has built in.
 K1, B = 1.2, 0.75
@@ -110,7 +110,7 @@ def tags(entry: Entry, chunk: Chunk) -> list[str]:
     Metadata of the document and of the chunk, the chunk's first; a list counts once for each of its values.
     """
     meta = {**entry.meta, **chunk.meta, "document_id": entry.document_id}
-    return [tag for key, value in meta.items() if key != GAP for tag in _tags(key, value)]
+    return [tag for key, value in meta.items() for tag in _tags(key, value)]
 
 
 def wanted(where: Filter) -> list[list[str]]:
