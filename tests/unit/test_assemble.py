@@ -211,6 +211,17 @@ def test_a_passage_is_of_one_section_and_a_heading_is_never_alone(recipe: str) -
     assert not any(hit.chunk.text.startswith("#") for hit in alone)
 
 
+@pytest.mark.parametrize("recipe", [LADDER, "structural(size=60)"])
+def test_of_a_table_the_rows_that_match_are_bought(recipe: str) -> None:
+    names, towns = ["Ada", "Lopez", "Kim", "Ono", "Roy", "Sen", "Wu"], ["Oslo", "Rome", "Bonn"]
+    orders = [f"| {i} | {names[i % 7]} | {towns[i % 3]} |" for i in range(120)]
+    text = "\n".join(["| order | name | town |", "|---|---|---|", *orders]) + "\n"
+    hits = built(read_text(text, id="orders.md"), recipe).assemble("Which orders did Lopez place in Oslo?", tokens=200)
+    matching = [hit.chunk.text for hit in hits if "Lopez | Oslo" in hit.chunk.text]
+    assert len(matching) >= 4
+    assert all(text.startswith("| order | name | town |") for text in matching)
+
+
 def test_passages_are_in_the_order_of_the_text_and_the_best_document_comes_first() -> None:
     index = Index("memory:", encoder=HashingEncoder())
     first = "Dams hold water. " + "Birds sing all day. " * 90 + "The weir was built in 1911."

@@ -35,6 +35,12 @@ _CANDIDATES, _REST = 4, 0.03
 _FULL_SENTENCE = 35
 
 
+# A row of a table answers by itself, whatever the rows around it are about: its weight, in that of all stretches. Of
+# the rows that 800 tokens bought of a table of 300 orders, 3 of 31 matched a question for a name and a town with no
+# weight of their own, 7 of 12 with 1, 9 of 12 with 3.
+_ROW = 3.0
+
+
 @dataclass(frozen=True, slots=True)
 class Ladder:
     """The scales at which sentences are scored: stretches of these sizes in tokens, and the sentence itself.
@@ -106,12 +112,14 @@ def scores(sentences: Sentences, question: Question, ladder: Ladder, allowed: ND
             mixed += ladder.neighbour * _better_neighbour(mixed, sentences.document[rung.starts])
         return _scaled(mixed, open_)[rung.owner]
 
-    weight = ladder.sentence
-    if weight is None:
-        weight = min(1.0, float(sentences.tokens.mean()) / _FULL_SENTENCE) ** 2
-    parts = [(0, weight), *zip(ladder.sizes, ladder.weights or [1.0] * len(ladder.sizes), strict=True)]
-    total = sum(part * scaled(size) for size, part in parts if part)
-    return np.where(allowed, total / sum(part for _, part in parts), -1.0)
+    own = ladder.sentence
+    if own is None:
+        own = min(1.0, float(sentences.tokens.mean()) / _FULL_SENTENCE) ** 2
+    parts = list(zip(ladder.sizes, ladder.weights or [1.0] * len(ladder.sizes), strict=True))
+    around = sum(part for _, part in parts)
+    weight = np.where(sentences.rows, max(own, _ROW * around), own)
+    total = weight * scaled(0) + sum(part * scaled(size) for size, part in parts if part)
+    return np.where(allowed, total / (weight + around), -1.0)
 
 
 def assemble(

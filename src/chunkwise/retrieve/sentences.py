@@ -127,6 +127,7 @@ class Sentences:
                 n_chunks += 1
         columns = np.array(held, np.intp).reshape(-1, 3)
         self.document, self._holder, self.tokens = columns.T.copy()
+        self.rows = np.array([bool(sentence.riding) for sentence in self.each], np.bool_)
         self._vectors: Floats2d = np.array(vectors, np.float32) if vectors else np.empty((0, 0), np.float32)
         self._words, self._n_words = _postings(terms(sentence.text) for sentence in self.each)
         self._titles, _ = _postings(_heading_words(sentence.chunk) for sentence in self.each)
