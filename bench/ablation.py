@@ -1,6 +1,6 @@
-"""What each part of an assembly is worth: python bench/ablation.py [--cache FILE] [--results FOLDER].
+"""What each part of an assembly is worth: python bench/ablation.py [--cache FILE] [--every N].
 
-Writes ABLATION.md beside this file. What was measured is kept and not measured again, as by frontier.py.
+Writes ABLATION.md beside this file.
 Cost: two minutes of one core for each row, once the texts are embedded.
 """
 
@@ -12,19 +12,22 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.embed.cache import user_file
+from chunkwise.evaluate.metrics import recall
 from chunkwise.evaluate.statistics import paired_bootstraps
 from chunkwise.pipeline import DEFAULT_RECIPE
 from chunkwise.retrieve.assemble import LADDERS
-from frontier import load_once, measured
-from frontier_methods import LADDER, Assembled, Method, keep_vectors
-from frontier_results import BUDGETS, Result, keep, stored
+from frontier import load_once
+from frontier_methods import LADDER, MINILM, Assembled, Method, keep_vectors, opened
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE.parent / ".bench" / "ablation"
+Recalls: TypeAlias = NDArray[np.float64]
+"""Of each question, at each budget of its set."""
 
 # The parameters were fixed on the first three; the fourth was only looked at.
 _SHOWN: Mapping[str, tuple[int, ...]] = {
@@ -62,45 +65,45 @@ def main() -> None:
     """Measure what is not there yet, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=user_file(), help="the file that keeps vectors")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder that keeps what was measured")
+    parser.add_argument("--every", type=int, default=1, help="ask every so many questions only")
     given = parser.parse_args()
     keep_vectors(given.cache)
-    for name in _SHOWN:
+    found: dict[str, dict[str, Recalls]] = {name: {} for name in _SHOWN}
+    for name, budgets in _SHOWN.items():
         for recipe in (DEFAULT_RECIPE, LADDER):
-            methods = [method for method in METHODS if method.recipe == recipe]
-            missing = [method for method in methods if stored(given.results, name, method) is None]
-            for result in measured(load_once(name), missing) if missing else ():
-                keep(given.results, result)
-                print(f"{name}: {result.method}", file=sys.stderr, flush=True)
-    found = {name: {one.name: stored(given.results, name, one) for one in METHODS} for name in _SHOWN}
-    (HERE / "ABLATION.md").write_text("\n".join(_page(found)) + "\n", "utf-8")
+            index = opened(MINILM)
+            index.add_documents(load_once(name).documents, recipe=recipe)
+            for method in METHODS:
+                if method.recipe == recipe:
+                    asked = load_once(name).questions[:: given.every]
+                    rows = [[recall(method.find(index, one.text, most), one.gold) for most in budgets] for one in asked]
+                    found[name][method.name] = 100 * np.array(rows)
+                    print(f"{name}: {method.name}", file=sys.stderr, flush=True)
+    (HERE / "ABLATION.md").write_text("\n".join(_page(found, given.every)) + "\n", "utf-8")
 
 
-def _page(found: Mapping[str, Mapping[str, Result | None]]) -> Iterator[str]:
+def _page(found: Mapping[str, Mapping[str, Recalls]], every: int) -> Iterator[str]:
     yield "# What each part of an assembly is worth"
     yield ""
-    yield f"Made by `python bench/ablation.py` on {datetime.date.today()}: recall in percent at tokens of cl100k_base,"
-    yield "as in [FRONTIER.md](FRONTIER.md); below the first row the difference from it, ▲ or ▼ where its interval of"
-    yield "95 % (paired bootstrap over questions) is clear of zero. The parameters were fixed on the first three sets."
+    yield f"Made by `python bench/ablation.py --every {every}` on {datetime.date.today()}: recall in percent at tokens of"
+    yield "cl100k_base, as in [FRONTIER.md](FRONTIER.md); below the first row the difference from it, ▲ or ▼ where its"
+    yield "interval of 95 % (paired bootstrap over questions) is clear of zero. Parameters were fixed on the first three sets."
     yield ""
-    columns = [(name, budget) for name, budgets in _SHOWN.items() for budget in budgets]
-    yield "| | " + " | ".join(f"{name} {budget:,}" for name, budget in columns) + " |"
+    columns = [(name, place) for name, budgets in _SHOWN.items() for place in range(len(budgets))]
+    yield "| | " + " | ".join(f"{name} {_SHOWN[name][place]:,}" for name, place in columns) + " |"
     yield "|---|" + "---:|" * len(columns)
-    cells = [_column(found[name], budget) for name, budget in columns]
+    cells = [_column({key: row[:, place] for key, row in found[name].items()}) for name, place in columns]
     for method in METHODS:
         yield f"| {method.name} | " + " | ".join(column[method.name] for column in cells) + " |"
 
 
-def _column(results: Mapping[str, Result | None], budget: int) -> dict[str, str]:
-    """Return the cells of one set at one budget by method: a mean first, then differences."""
-    place = BUDGETS.index(budget)
-    known = {name: 100 * result.scores("recall")[place] for name, result in results.items() if result is not None}
-    first, base = next(iter(known.items()))
-    shown = dict.fromkeys(results, "")
-    differences = paired_bootstraps(np.array([own - base for own in known.values()]).T)
-    for name, one in zip(known, differences, strict=True):
+def _column(scores: Mapping[str, Recalls]) -> dict[str, str]:
+    """Return the cells of one set at one budget by method: a mean first, then differences from it."""
+    base = scores[METHODS[0].name]
+    shown = {}
+    for name, one in zip(scores, paired_bootstraps(np.array([own - base for own in scores.values()]).T), strict=True):
         sign = "" if not one.is_clear else " ▲" if one.mean > 0 else " ▼"
-        shown[name] = f"{base.mean():.1f}" if name == first else f"{one.mean:+.1f}{sign}"
+        shown[name] = f"{base.mean():.1f}" if name == METHODS[0].name else f"{one.mean:+.1f}{sign}"
     return shown
 
 
