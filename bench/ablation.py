@@ -86,7 +86,7 @@ def _page(found: Mapping[str, Mapping[str, Recalls]], every: int) -> Iterator[st
     yield "# What each part of an assembly is worth"
     yield ""
     yield f"Made by `python bench/ablation.py --every {every}` on {datetime.date.today()}: recall in percent at tokens"
-    yield "of cl100k_base, as in [FRONTIER.md](FRONTIER.md); below the first row the difference from it, up or down (▲ ▼)"
+    yield "of cl100k_base, as in [FRONTIER.md](FRONTIER.md); below the first row the difference from it, ▲ or ▼"
     yield "where its interval of 95 % (paired bootstrap over questions) is clear of zero. Parameters were fixed on the"
     yield "first three sets."
     yield ""
