@@ -31,8 +31,12 @@ _DASHES = r"\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
 _MARKUP = r"*_|\\"
 _UNSEEN = r"\u00ad\u200b-\u200f\u2060\ufeff"
 _MARK = regex.compile(f"[{_QUOTES}{_DASHES}{_MARKUP}]")
+_EDGES = regex.compile(rf"[\s{_QUOTES}{_DASHES}{_MARKUP}]*+")
 _LOOSE = regex.compile(rf"[\s{_QUOTES}{_DASHES}{_MARKUP}{_UNSEEN}]++|\u2026")
 _DASH = regex.compile(f"[{_DASHES}]")
+
+# In characters: how far from an excerpt its quotation marks may stand, at most.
+_REACH = 8
 
 # Scripts whose words are written apart and take no endings that a copy would leave out.
 _LETTER = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Nd}]")
@@ -74,12 +78,9 @@ class Places:
     def _source(self, sought: str, start: int, excerpt: str) -> Span:
         """Return the span of the text that a match was made of, with marks at its edges where the excerpt has some."""
         span = inked(self.text, Span(*self._own.origin.source(start, start + len(sought))))
-        begin, end = span
-        while begin and _MARK.match(excerpt) and _MARK.match(self.text[begin - 1]):
-            begin -= 1
-        while end < len(self.text) and _MARK.match(excerpt[-1]) and _MARK.match(self.text[end]):
-            end += 1
-        return Span(begin, end)
+        before, after = _EDGES.match(excerpt), _EDGES.match(excerpt[::-1])
+        begin = span.start - _reach(self.text[max(0, span.start - _REACH) : span.start][::-1], before)
+        return Span(begin, span.end + _reach(self.text[span.end : span.end + _REACH], after))
 
     def _cuts(self, span: Span, *, words: bool) -> bool:
         """Tell whether a number goes on beyond an edge of a span, or a word, if that counts."""
@@ -155,6 +156,18 @@ def _starts(sought: str, text: str) -> Iterator[int]:
     while start >= 0:
         yield start
         start = text.find(sought, start + 1)
+
+
+def _reach(beside: str, marks: regex.Match[str] | None) -> int:
+    """Return how far the marks at an excerpt's edge reach in the text beside it, the nearest character first."""
+    left = len(_MARK.findall(marks[0])) if marks else 0
+    reached = 0
+    for place, char in enumerate(beside, 1):
+        if not left or not (char.isspace() or _MARK.match(char)):
+            break
+        if not char.isspace():
+            reached, left = place, left - 1
+    return reached
 
 
 def _goes_on(beside: str) -> bool:
