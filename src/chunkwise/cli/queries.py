@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -114,10 +115,8 @@ def draft(
             "; ".join(reasons[:3]) if (reasons := _reasons(drafted)) else "there are no sentences or headings to ask"
         )
         fail(f"no query came of it: {advice}; " + ("see --llm" if asked is None else "try another model"))
-    with written_aside(output) if output is not None else nullcontext() as stream:
-        import sys
-
-        write_queries(drafted.queries, corpus.texts, stream or sys.stdout)
+    with written_aside(output) if output is not None else nullcontext(sys.stdout) as stream:
+        write_queries(drafted.queries, corpus.texts, stream)
     _tell_draft(drafted, n)
 
 
@@ -210,7 +209,6 @@ def _print_checked(checked: Checked, corpus: Corpus) -> None:
     """Print what is broken with evidence to paste, and some of the notes."""
     import json
 
-    from rich.padding import Padding
     from rich.text import Text
 
     from chunkwise.evaluate.query_files import evidence_fields
@@ -218,13 +216,13 @@ def _print_checked(checked: Checked, corpus: Corpus) -> None:
     screen = console()
     texts = corpus.texts
     for fault in checked.faults:
-        screen.print(Text(one_line(str(fault)), "red"))
+        screen.print(Text(one_line(str(fault)), "red"), soft_wrap=True)
         for passage in fault.passages:
             fields = evidence_fields(passage.evidence, texts[passage.evidence.document_id])
             line = json.dumps(fields, ensure_ascii=False)
-            screen.print(Padding(Text(f"{passage.score:.0%} alike: {printable(line)}"), (0, 0, 0, 2)), soft_wrap=True)
+            screen.print(Text(f"  {passage.score:.0%} alike: {printable(line)}"), soft_wrap=True)  # whole, to be pasted
     for note in checked.notes[:_MOST_NOTES]:
-        screen.print(Text(f"note: {one_line(str(note))}", "dim"))
+        screen.print(Text(f"note: {one_line(str(note))}", "dim"), soft_wrap=True)
     if len(checked.notes) > _MOST_NOTES:
         screen.print(Text(f"and {len(checked.notes) - _MOST_NOTES:,} more notes; see them with --json", "dim"))
 

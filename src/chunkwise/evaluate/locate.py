@@ -65,11 +65,16 @@ class Places:
         sought = _sought(excerpt)
         if not sought:
             return []
-        short = is_short(excerpt)
         found = [self._source(sought, start, excerpt) for start in _starts(sought, self._own.text)]
-        found = [span for span in found if span.length and not self._cuts(span, words=short)]
-        same = [span for span in found if span.slice(self.text) == excerpt] if short else []
-        return same or found
+        found = [span for span in found if span.length and not self._parts_number(span)]
+        if not is_short(excerpt):
+            return found
+        whole = [span for span in found if not self._parts_word(span)]
+        same = [span for span in found if span.slice(self.text) == excerpt]
+        if not whole:
+            return []
+        # Where it is written so only inside a word, what is meant can't be told.
+        return [span for span in same if span in whole] or sorted({*whole, *same})
 
     @cached_property
     def _own(self) -> Folded:
@@ -82,16 +87,16 @@ class Places:
         begin = span.start - _reach(self.text[max(0, span.start - _REACH) : span.start][::-1], before)
         return Span(begin, span.end + _reach(self.text[span.end : span.end + _REACH], after))
 
-    def _cuts(self, span: Span, *, words: bool) -> bool:
-        """Tell whether a number goes on beyond an edge of a span, or a word, if that counts."""
-        before, after = self.text[max(0, span.start - 2) : span.start], self.text[span.end : span.end + 2]
-        inside = span.slice(self.text)
-        if inside[0].isdigit() and _goes_on(before[::-1]):
-            return True
-        if inside[-1].isdigit() and _goes_on(after):
-            return True
-        parted = ((before[-1:], inside[0]), (inside[-1], after[:1]))
-        return words and any(_LETTER.match(one) and _LETTER.match(other) for one, other in parted)
+    def _parts_number(self, span: Span) -> bool:
+        """Tell whether a number goes on beyond an edge of a span."""
+        before, after = self.text[max(0, span.start - 2) : span.start][::-1], self.text[span.end : span.end + 2]
+        first, last = self.text[span.start], self.text[span.end - 1]
+        return (first.isdigit() and _goes_on(before)) or (last.isdigit() and _goes_on(after))
+
+    def _parts_word(self, span: Span) -> bool:
+        """Tell whether a word goes on beyond an edge of a span."""
+        edges = [edge for edge in span if 0 < edge < len(self.text)]
+        return any(_LETTER.match(self.text[edge - 1]) and _LETTER.match(self.text[edge]) for edge in edges)
 
 
 def is_short(excerpt: str) -> bool:

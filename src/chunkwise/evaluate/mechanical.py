@@ -41,7 +41,7 @@ _COMMON = regex.compile(
     r"|discussion|examples?|external links|faq|further reading|index|introduction|licen[cs]e|methods?|notes?"
     r"|overview|preface|references|results|see also|summary|usage)\W*"
 )
-_COUNTED = regex.compile(r"^(?:(?:\d+|[IVXLC]+|[A-Z])[.)](?:\d+[.)]?)*|\d+(?:\.\d+)+)\s+")
+_COUNTED = regex.compile(r"^(?:(?:\d+|[IVXLC]+|[A-Z])[.:)](?:\d+[.)]?)*|\d+(?:\.\d+)+)\s+")
 
 _WORD = regex.compile(rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+(?:['\u2019-][\p{{L}}\p{{N}}]+)*")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"

@@ -100,13 +100,13 @@ class Passages:
         """Return the passages that best answer a question by its words, best first, `n` at most.
 
         A sentence scores by BM25 on its own words, and by those of the question that only its neighbours or the
-        headings above have. Sentences that follow one another are one passage.
+        headings above have. Sentences that follow one another, with no heading between them, are one passage.
         """
         scores = self._scores(list(dict.fromkeys(self.words(text))))
         best = [int(row) for row in np.argsort(-scores, kind="stable")[:n] if scores[row] > 0]
         runs: list[list[int]] = []
         for row in sorted(best):
-            if runs and runs[-1][-1] == row - 1 and self._document[row] == self._document[row - 1]:
+            if runs and runs[-1][-1] == row - 1 and self._follows(row):
                 runs[-1].append(row)
             else:
                 runs.append([row])
@@ -147,6 +147,12 @@ class Passages:
             scores += np.maximum.reduce([own, _BESIDE * beside, _ABOVE * above])
         return scores
 
+    def _follows(self, row: int) -> bool:
+        """Tell whether nothing but blanks lies between a sentence and the one before it."""
+        (number, before), (other, span) = self.each[row - 1], self.each[row]
+        between = self._documents[number].text[before.end : span.start]
+        return number == other and not between.strip()
+
     def _passage(self, rows: Sequence[int], score: float) -> Passage:
         number = int(self._document[rows[0]])
         span = Span(self.each[rows[0]][1].start, self.each[rows[-1]][1].end)
@@ -163,18 +169,12 @@ class Passages:
         text = self._documents[number].text
         around = self._around(row, sought.total())
         words = [(self.words(match[0])[0], match.span()) for match in _PLAIN.finditer(text, *around)]
+        weights = [self.rarity(word) if word in sought else 0.0 for word, _ in words]
         size = min(sought.total(), len(words))
-        best, at = -1.0, 0
-        for start in range(len(words) - size + 1):
-            score = self._shared(sought, Counter(word for word, _ in words[start : start + size]))
-            if score > best:
-                best, at = score, start
+        at, best = _best_window([word for word, _ in words], weights, sought, size)
         inner = [span for word, span in words[at : at + size] if word in sought] or [words[at][1]]
         total = sum(times * self.rarity(word) for word, times in sought.items())
         return self._made(number, Span(inner[0][0], inner[-1][1]), best / total)
-
-    def _shared(self, one: Counter[str], other: Counter[str]) -> float:
-        return sum(times * self.rarity(word) for word, times in (one & other).items())
 
     def _around(self, row: int, n_words: int) -> Span:
         """Return the sentences around one, with so many words on each side of it, of the same document."""
@@ -187,3 +187,23 @@ class Passages:
             last += 1
             after += self._lengths[last]
         return Span(self.each[first][1].start, self.each[last][1].end)
+
+
+def _best_window(words: Sequence[str], weights: Sequence[float], sought: Counter[str], size: int) -> tuple[int, float]:
+    """Return where the `size` words begin that share most with the words sought, each as often as it is, and how much.
+
+    Cost: O(len(words)).
+    """
+    held: Counter[str] = Counter()
+    score, at, best = 0.0, 0, -1.0
+    for stop, word in enumerate(words, 1):
+        score += weights[stop - 1] * (held[word] < sought[word])
+        held[word] += 1
+        start = stop - size
+        if start > 0:
+            left = words[start - 1]
+            held[left] -= 1
+            score -= weights[start - 1] * (held[left] < sought[left])
+        if start >= 0 and score > best + 1e-9:  # sums of floats that should be equal
+            at, best = start, score
+    return at, best

@@ -127,8 +127,11 @@ def _csv(text: str) -> Iterator[Row]:
     head = text.split("\n", 1)[0]
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=max("\t;,", key=head.count), strict=True)
     found: dict[str, tuple[int, dict[str, Any], dict[str, list[dict[str, str]]]]] = {}
-    line = reader.line_num + 1
+    line = 1
     try:
+        if reader.fieldnames is None:
+            return
+        line = reader.line_num + 1
         for number, cells in enumerate(reader):
             if None in cells:
                 raise ValueError(f"line {line}: more cells than the header names; quote cells that hold the separator")
