@@ -67,6 +67,11 @@ def test_what_is_alike_has_the_words_that_are_meant_and_no_more() -> None:
     assert passages.alike("xylophone", 3) == []
 
 
+def test_documents_without_a_sentence_give_none() -> None:
+    passages = Passages([Document.from_text(" \n", id="blank")], words=plain_words)
+    assert passages.ranked("pumps", 3) == passages.alike("pumps hum", 3) == []
+
+
 def test_most_questions_of_people_find_their_evidence_among_ten() -> None:
     documents = [one for one in read_folder(EXAMPLES / "corpus") if isinstance(one, Document)]
     passages = Passages(documents, words=terms)

@@ -21,7 +21,8 @@ _SHOWN = 3_000
 # Tokens that an answer may have: a question, an excerpt of a few sentences, and thoughts of a model that thinks.
 _ANSWER = 1_024
 
-# How often more is asked where answers were dropped, and how many more than are missing: one in four is, or so.
+# How often more is asked where answers were dropped, which bounds what a model that is no good costs; and how many more
+# than are missing.
 _ROUNDS, _SPARE = 4, 1.25
 
 _TASK = """Below is a part of the document {title!r}. Write one question that it answers, as a person would ask it who
@@ -40,8 +41,9 @@ anyone would ask for, as a list of references does, answer {{"question": ""}}.
 def draft_by(llm: LLM, documents: Sequence[Document], *, n: int, seed: int = 0) -> Draft:
     """Draft `n` queries, or as many as come of it, of places all over the documents.
 
-    Cost: a prompt a query of about a thousand tokens, and a quarter more. The same documents and seed give the same
-    prompts. Raises: AnswerError if the model can't be asked; MissingExtraError without the `search` extra.
+    Cost: a prompt a query of about a thousand tokens, and a quarter more; at most five times that. The same documents
+    and seed give the same prompts.
+    Raises: AnswerError if the model can't be asked; MissingExtraError without the `search` extra.
     """
     sieve = Sieve(Passages(documents, words=terms), documents)
     how = "llm " + (llm.name.rpartition("#")[2] or llm.name)

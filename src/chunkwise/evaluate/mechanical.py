@@ -35,7 +35,7 @@ _FULL = (8, 40)
 # How many words a question has at least, and at most.
 _FEWEST, _MOST = 3, 6
 
-# Headings of so many documents that they ask for nothing. Source: those of covidqa and of manuals.
+# Headings that papers, manuals and pages have in common: they ask for nothing by themselves.
 _COMMON = regex.compile(
     r"(?i)(?:abstract|acknowledge?ments?|appendix|background|bibliography|conclusions?|(?:table of )?contents"
     r"|discussion|examples?|external links|faq|further reading|index|introduction|licen[cs]e|methods?|notes?"
@@ -91,7 +91,7 @@ def _drafts(
     """Yield drafts of a document, of each kind in turn."""
     rng = random.Random(f"{seed}/{document.id}")  # noqa: S311  # no secret
     solid = inside([block.span for block in solid_blocks(document)])
-    rows = [row for row, (held, span) in enumerate(passages.each) if held == number and not solid(span.start)]
+    rows = [row for row in passages.rows_of(number) if not solid(passages.each[row][1].start)]
     english = guess_language(document.text) == "en"
     kinds = [
         _of_headings(document, headed, rng, english=english),

@@ -86,6 +86,11 @@ class Passages:
             for word in words(" ".join(outline(documents[number]).titles_of(span))):
                 self._titles.setdefault(word, set()).add(row)
 
+    def rows_of(self, number: int) -> range:
+        """Return the numbers of the sentences of a document, which is given by its own."""
+        first, last = np.searchsorted(self._document, [number, number + 1])
+        return range(int(first), int(last))
+
     def rarity(self, word: str) -> float:
         """Return the weight of a word: the more, the fewer sentences have it."""
         n, held = len(self.each), len(self._held.get(word, ()))
@@ -102,6 +107,8 @@ class Passages:
         A sentence scores by BM25 on its own words, and by those of the question that only its neighbours or the
         headings above have. Sentences that follow one another, with no heading between them, are one passage.
         """
+        if not self.each:
+            return []
         scores = self._scores(list(dict.fromkeys(self.words(text))))
         best = [int(row) for row in np.argsort(-scores, kind="stable")[:n] if scores[row] > 0]
         runs: list[list[int]] = []
@@ -119,11 +126,15 @@ class Passages:
         The score is the share of the excerpt's words that a passage has, rare ones counting for more.
         """
         sought = Counter(self.words(text))
+        if not self.each:
+            return []
         scores = np.zeros(len(self.each))
         for word, times in sought.items():
             for row, held in self._held.get(word, {}).items():
                 scores[row] += min(times, held) * self.rarity(word)
-        scores /= np.sqrt(self._lengths + sought.total())  # else the longest sentence is like everything
+        # As many sentences together as the excerpt may have; without the root the longest would be like everything.
+        window = np.ones(max(1, round(sought.total() / max(self._lengths.mean(), 1))))
+        scores = _summed(scores, window) / np.sqrt(_summed(self._lengths, window) + sought.total())
         best = np.argsort(-scores, kind="stable")[: 3 * n]
         found = [self._trimmed(int(row), sought) for row in best if scores[row] > 0]
         unique = {passage.evidence: passage for passage in found}
@@ -132,7 +143,7 @@ class Passages:
     def _scores(self, words: Sequence[str]) -> Floats:
         n = len(self.each)
         scores = np.zeros(n)
-        scale = K1 * (1 - B + B * self._lengths / max(self._lengths.mean(), 1)) if n else self._lengths
+        scale = K1 * (1 - B + B * self._lengths / max(self._lengths.mean(), 1))
         follows = self._document[1:] == self._document[:-1]
         for word in words:
             own = np.zeros(n)
@@ -173,7 +184,9 @@ class Passages:
         size = min(sought.total(), len(words))
         at, best = _best_window([word for word, _ in words], weights, sought, size)
         inner = [span for word, span in words[at : at + size] if word in sought] or [words[at][1]]
-        total = sum(times * self.rarity(word) for word, times in sought.items())
+        known = {word: times for word, times in sought.items() if word in self._held}
+        weight = sum(times * self.rarity(word) for word, times in known.items())
+        total = weight * sought.total() / sum(known.values())  # a word that no text has is as rare as the others
         return self._made(number, Span(inner[0][0], inner[-1][1]), best / total)
 
     def _around(self, row: int, n_words: int) -> Span:
@@ -187,6 +200,12 @@ class Passages:
             last += 1
             after += self._lengths[last]
         return Span(self.each[first][1].start, self.each[last][1].end)
+
+
+def _summed(values: Floats, window: Floats) -> Floats:
+    """Return of each value the sum of those around it, as many as the window has."""
+    first = (len(window) - 1) // 2
+    return np.convolve(values, window)[first : first + len(values)]
 
 
 def _best_window(words: Sequence[str], weights: Sequence[float], sought: Counter[str], size: int) -> tuple[int, float]:

@@ -21,11 +21,13 @@ from chunkwise.evaluate.passages import Passage
 from chunkwise.evaluate.query_files import rows
 
 # How many passages are shown that an excerpt may be from, and what share of its words the least of them has.
-# Source: below a third, what is shown has another subject (10 excerpts of other documents, tried by eye).
+# Source: of excerpts of another corpus 95 % are at most 0.28 like anything (40 each of chroma and covidqa against each
+# other); with every third word replaced, 95 % are at least 0.57 like what they were.
 _SHOWN, _ALIKE = 3, 0.33
 
-# From this share on, a passage is taken for the one that was meant, and only its numbers are other ones.
-_SAME = 0.6
+# From this share on, a passage has most words of an excerpt, and it is worth telling which numbers it has not.
+# Source: with two digits changed, 90 % of the same excerpts are more than 0.79 like what they were.
+_SAME = 0.7
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
