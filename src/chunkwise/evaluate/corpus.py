@@ -11,7 +11,7 @@ from chunkwise.core.types import Document, Evidence, Span
 from chunkwise.evaluate.gold import Cited, GoldError
 from chunkwise.evaluate.locate import Places, is_short, nearest
 from chunkwise.evaluate.passages import Passages, plain_words
-from chunkwise.evaluate.query_files import QUOTED
+from chunkwise.evaluate.query_files import LONG, QUOTED
 
 # In characters: how far a short excerpt may stand from where it is said to. A byte order mark, which some tools count
 # and a document does not have, is one; a heading that is put in front is more, and then the excerpt has to be longer.
@@ -90,8 +90,10 @@ class Corpus:
                 remedy = "count from 0 in the text that `chunkwise read` writes, or give the text there under `text`"
                 raise GoldError(f"no text from {span.start} to {span.end} of {id}, which has {len(text):,}", remedy)
             return [Evidence(id, span)], f"the span at {span.start} of {id} has no `text` to verify it by"
-        by_beginning = len(cited.text) >= QUOTED - 1 and span.length > len(cited.text)
-        if there.strip() == cited.text or (by_beginning and there.lstrip().startswith(cited.text)):
+        # Long evidence is quoted by its beginning.
+        begins = span.length > LONG and QUOTED - _NEAR <= len(cited.text) <= QUOTED
+        whole = there.strip() == cited.text
+        if whole or (begins and span.end <= len(text) and there.lstrip().startswith(cited.text)):
             return [Evidence(id, span)], ""
         found = self._places[id].of(cited.text)
         if not found:
@@ -101,7 +103,7 @@ class Corpus:
         if len(found) > 1 and is_short(cited.text) and abs(shift) > _NEAR:
             problem = f"{brief(cited.text)} is not at {span.start} of {id}, but in {len(found)} other places"
             raise GoldError(problem, _NARROW)
-        end = min(len(text), moved.start + span.length) if by_beginning else moved.end
+        end = min(len(text), moved.start + span.length) if begins else moved.end
         where = f"is {shift:+} characters from where it is said to be" if shift else "is not verbatim"
         return [Evidence(id, Span(moved.start, end))], f"{brief(cited.text)} {where}, and was found all the same"
 

@@ -34,10 +34,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is wrong with a line of a set, or should be known of it; what would mend it; and passages that may be meant.
-
-    Some faults are those of the whole file: then `line` is 0.
-    """
+    """What is wrong with a line of a set, or to be known of it; what would mend it; and passages that may be meant."""
 
     file: str
     line: int
@@ -47,7 +44,7 @@ class Remark:
     passages: tuple[Passage, ...] = ()
 
     def __str__(self) -> str:
-        place = self.file + (f", line {self.line}" if self.line else "") + (f", query {self.id}" if self.id else "")
+        place = f"{self.file}, line {self.line}" + (f", query {self.id}" if self.id else "")
         return f"{place}: {self.problem}" + (f"; {self.remedy}" if self.remedy else "")
 
 
