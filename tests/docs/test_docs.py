@@ -141,6 +141,18 @@ def test_the_examples_of_a_methods_page_hold(page: Path, tmp_path: Path, monkeyp
     exec(compile("\n".join(programs), page.name, "exec"), {})
 
 
+def test_the_set_of_the_page_on_queries_is_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = ROOT / "docs" / "queries.md"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "pumps.md").write_text("# Pumps\n\nSeals are replaced every six weeks.\n")
+    (tmp_path / "docs" / "terms.md").write_text("# Terms\n\nThe notice period is three months.\n")
+    monkeypatch.chdir(tmp_path)
+    for name, language in (("questions.yaml", "yaml"), ("questions.jsonl", "json")):
+        (tmp_path / name).write_text(fences(page, language)[0], "utf-8")
+        program = fences(page, "python")[0].replace("questions.jsonl", name)
+        exec(compile(program, page.name, "exec"), {})
+
+
 def test_the_picture_shows_what_the_strategies_do_now() -> None:
     picture = script(ROOT / "docs" / "picture.py")
     page = chunkwise.read(ROOT / "docs" / "images" / "page.md")

@@ -15,6 +15,7 @@ from chunkwise.cli.check import check
 from chunkwise.cli.chunk import chunk
 from chunkwise.cli.doctor import doctor
 from chunkwise.cli.index import index
+from chunkwise.cli.queries import queries
 from chunkwise.cli.read import read
 from chunkwise.cli.search import search
 from chunkwise.cli.show import show
@@ -32,6 +33,7 @@ app = typer.Typer(
 
 for verb in (chunk, read, show, check, index, search, assemble, strategies, doctor):
     app.command()(told(verb))
+app.add_typer(queries, name="queries")
 
 
 def _version(wanted: bool) -> None:

@@ -235,12 +235,19 @@ class Query:
     """A question, and the evidence that answers it.
 
     `evidence` is a tuple of slots; each slot is filled by any one of its alternatives.
+    `meta` holds what else a file says of it; under `synthetic`, of one that no person asked, how it was made.
     """
 
     id: str
     text: str
     evidence: tuple[tuple[Evidence, ...], ...] = ()
     answer: str = ""
+    meta: Meta = field(default_factory=dict, hash=False)
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether it was drafted by a machine: what it measures is less than what a person's question does."""
+        return bool(self.meta.get("synthetic"))
 
 
 @dataclass(frozen=True, slots=True)
