@@ -25,7 +25,7 @@ Table: TypeAlias = NDArray[np.float64]
 
 PAGE = Path(__file__).with_name("COVERAGE.md")
 # How many questions are asked: of two recipes, of many, of recipes that are alike.
-SIZES, MANY, NONE = (10, 20, 50, 100, 200, 500), (50, 200), (20, 100, 400)
+SIZES, MANY, NONE = (10, 20, 50, 100, 300), (50, 200), (20, 100)
 # Fewer resamples than `compare` takes by default: they move an end by some hundredths of the width, at random.
 _RESAMPLES = 1_000
 # In tokens: the budget at which recalls are taken.
@@ -133,15 +133,15 @@ def page(folder: Path, repeats: int) -> Iterator[str]:
     yield "# Whether intervals hold what they promise"
     yield ""
     error = 100 * (0.95 * 0.05 / repeats) ** 0.5
-    yield f"Made by `python bench/coverage.py`, {repeats:,} repeats a cell, {_RESAMPLES:,} resamples. In percent; the"
-    yield f"standard error of a cell near 95 is {error:.1f}. Populations are recalls at {_BUDGET} tokens as `make frontier`"
-    yield "keeps them, but for the synthetic one."
+    yield f"Made by `python bench/coverage.py`: {repeats:,} repeats a cell, {_RESAMPLES:,} resamples. In percent; the"
+    yield f"standard error of a cell near 95 is {error:.1f}. Populations are recalls at {_BUDGET} tokens, as `make"
+    yield "frontier` keeps them, but for the synthetic one."
     yield ""
     yield "## Two recipes: how often the interval of 95 % holds the true difference"
     yield ""
-    yield "Of `compare` / of the percentile interval; below, the median width of the first, in points. *Apart* is the share"
-    yield "of questions on which the two differ: where a sample holds few of those, no interval can hold the truth in 95 of"
-    yield "100 samples exactly, and this one errs on the wide side."
+    yield "Of `compare` / of the percentile interval; below, the median width of the first, in points. *Apart* is the"
+    yield "share of questions on which the two differ: where a sample holds few of those, no interval can hold the"
+    yield "truth in 95 of 100 samples exactly, and this one errs on the wide side."
     yield ""
     yield from _head("population", "true difference", "apart", *(f"n = {n}" for n in SIZES))
     for name, population in _populations(folder, rng):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from chunkwise.core.errors import ChunkwiseError, RecipeError
 from chunkwise.core.protocols import Metric, Tokenizer
@@ -55,7 +55,7 @@ Formula: TypeAlias = Callable[[Query, Sequence[Hit], Cutoff], float]
 
 
 def tokens(size: int, *, tokenizer: str | Tokenizer = DEFAULT_TOKENIZER) -> TokenBudget:
-    """Return a budget for a metric to look at, as in `Recall @ tokens(800)`."""
+    """Return a budget for a metric to look at."""
     counts = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     if not isinstance(counts, Tokenizer):
         raise RecipeError(f"tokens({size}): tokenizer={tokenizer!r} must be a name; try tokenizer='o200k_base'")
@@ -228,11 +228,11 @@ def _gold(query: Query, found: Sequence[metrics.Located]) -> list[metrics.Locate
 
 
 def _n_tokens(hit: Hit, tokenizer: Tokenizer) -> int:
-    return _counted(hit.chunk.text, tokenizer)
+    return _counted(hit.chunk.text, cast("Hashable", tokenizer))  # a frozen dataclass, as all of ours are
 
 
 @lru_cache(maxsize=1 << 16)
-def _counted(text: str, tokenizer: Any) -> int:  # Any: a Tokenizer that is hashable, as those of frozen dataclasses are
+def _counted(text: str, tokenizer: Any) -> int:
     """Count a text once for all metrics and questions: special tokens are no part of what is read."""
     n_tokens: int = tokenizer.count(text) - tokenizer.n_special
     return n_tokens

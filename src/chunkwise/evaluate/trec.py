@@ -2,7 +2,7 @@
 
 A chunk is named by its place, `report.md:120-540`, so that a file alone tells which text it means; blanks and colons
 of a document's id are percent-encoded. A name without a place is a whole document.
-Source: the formats of trec_eval; in diversity tasks the second column of qrels has the subtopic, which here is the slot.
+Source: the formats of trec_eval; of diversity tasks, where the second column of qrels has the subtopic, here the slot.
 """
 
 from __future__ import annotations
