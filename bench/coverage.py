@@ -51,6 +51,9 @@ PAIRS = (
     Pair("xquad-en", "assembled", "hybrid, 200"),
 )
 
+# Sets on which many methods were measured.
+_MEASURED = ("chroma", "covidqa", "qmsum")
+
 
 def recalls(folder: Path, name: str) -> Mapping[str, Table]:
     """Return the recalls of every method on a set, one for each question, by the method's name."""
@@ -129,14 +132,19 @@ def in_groups(size: int, n_groups: int, repeats: int, rng: np.random.Generator) 
 
 def page(folder: Path, repeats: int) -> Iterator[str]:
     """Yield the page, line by line."""
-    rng = np.random.default_rng(7)
+    error = 100 * (0.95 * 0.05 / repeats) ** 0.5
     yield "# Whether intervals hold what they promise"
     yield ""
-    error = 100 * (0.95 * 0.05 / repeats) ** 0.5
     yield f"Made by `python bench/coverage.py`: {repeats:,} repeats a cell, {_RESAMPLES:,} resamples. In percent; the"
     yield f"standard error of a cell near 95 is {error:.1f}. Populations are recalls at {_BUDGET} tokens, as `make"
     yield "frontier` keeps them, but for the synthetic one."
-    yield ""
+    for section in (two, many, none, documents):
+        yield ""
+        yield from section(folder, repeats, np.random.default_rng(7))
+
+
+def two(folder: Path, repeats: int, rng: np.random.Generator) -> Iterator[str]:
+    """Yield how often the interval of one difference holds it."""
     yield "## Two recipes: how often the interval of 95 % holds the true difference"
     yield ""
     yield "Of `compare` / of the percentile interval; below, the median width of the first, in points. *Apart* is the"
@@ -149,32 +157,43 @@ def page(folder: Path, repeats: int) -> Iterator[str]:
         rows = [coverage(population, n, repeats, rng) for n in SIZES]
         told = " | ".join(f"{100 * a:.1f} / {100 * b:.1f}<br>{100 * width:.1f}" for a, b, width in rows)
         yield f"| {name} | {100 * abs(apart.mean()):.1f} | {100 * np.mean(apart != 0):.1f} | {told} |"
-    yield ""
+
+
+def many(folder: Path, repeats: int, rng: np.random.Generator) -> Iterator[str]:
+    """Yield how often the intervals of many recipes hold at once."""
     yield "## Many recipes: how often the intervals of all differences hold at once"
     yield ""
     yield from _head("population", "recipes", *(f"n = {n}" for n in MANY))
-    for name in ("chroma", "covidqa", "qmsum"):
+    for name in _MEASURED:
         population = np.stack([*recalls(folder, name).values()], axis=1)
         shares = [together(population, n, repeats, rng) for n in MANY]
         yield f"| {name} | {population.shape[1]} | " + " | ".join(f"{100 * one:.1f}" for one in shares) + " |"
-    yield ""
+
+
+def none(folder: Path, repeats: int, rng: np.random.Generator) -> Iterator[str]:
+    """Yield how often there is said to be a difference where there is none."""
     yield "## No difference: how often a winner is named / any difference is called clear"
     yield ""
     yield "For every question each recipe gets the score of a method that is drawn, so that none is better."
     yield ""
     yield from _head("population", "recipes", *(f"n = {n}" for n in NONE))
-    for name in ("chroma", "covidqa", "qmsum"):
+    for name in _MEASURED:
         population = np.stack([*recalls(folder, name).values()], axis=1)
         for recipes in (2, 5, 24):
             cells = [named(population, n, recipes, repeats, rng) for n in NONE]
             yield f"| {name} | {recipes} | {_both(cells)} |"
-    yield ""
+
+
+def documents(_folder: Path, repeats: int, rng: np.random.Generator) -> Iterator[str]:
+    """Yield how often intervals hold where questions of one document go together."""
     yield "## Questions of one document: how often the interval holds, drawn in groups / one by one"
     yield ""
-    yield from _head("questions a document", *(f"{n} documents" for n in (10, 20, 50)))
+    yield "Half of the variance of the differences is the document's."
+    yield ""
+    sizes = (10, 20, 50)
+    yield from _head("questions a document", *(f"{n} documents" for n in sizes))
     for size in (5, 20):
-        cells = [in_groups(size, n, repeats, rng) for n in (10, 20, 50)]
-        yield f"| {size} | {_both(cells)} |"
+        yield f"| {size} | {_both([in_groups(size, n, repeats, rng) for n in sizes])} |"
 
 
 def _populations(folder: Path, rng: np.random.Generator) -> Iterator[tuple[str, Table]]:

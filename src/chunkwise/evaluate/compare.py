@@ -170,8 +170,10 @@ class _Errors:
 
     Recipes agree on most questions, and a sample may by chance hold none of those on which they differ. So the guarded
     ones have one such question more, which differs as much as those seen do and a difference of 1 together, in the
-    mean of squares: of no weight among many, and about what a rule of three would allow for where none was seen.
-    Source: ours; the idea is that of Bonett & Price 2012, doi:10.3102/1076998611411915, for pairs of proportions.
+    mean of squares: of no weight among many, and about what the rule of three allows for where none was seen. Where
+    any one of many differences may be the one that was not seen, it weighs as much more as the rule's 3 is larger.
+    Source: ours; the idea is that of Bonett & Price 2012, doi:10.3102/1076998611411915, for pairs of proportions. The
+    rule: Hanley & Lippman-Hand 1983, doi:10.1001/jama.1983.03330370053031; its 3 is -ln 0.05, of p pairs -ln(0.05 / p).
     """
 
     plain: Floats
@@ -182,6 +184,7 @@ class _Errors:
         n_groups, n = sums.shape
         total = sizes.sum()
         plain, guarded = np.zeros((n, n)), np.zeros((n, n))
+        weight = 1 + math.log(max(1, n * (n - 1) // 2)) / 3
         for i in range(n):
             apart = sums[:, i, None] - sums
             squares = ((apart - apart.sum(axis=0) / total * sizes[:, None]) ** 2).sum(axis=0)
@@ -189,7 +192,7 @@ class _Errors:
             unseen = ((apart**2).sum(axis=0) + (total / n_groups) ** 2) / (n_apart + 1)
             factor = n_groups / max(1, n_groups - 1)
             plain[i] = np.sqrt(factor * squares) / total
-            guarded[i] = np.sqrt(factor * (squares + unseen)) / total
+            guarded[i] = np.sqrt(factor * (squares + weight * unseen)) / total
         return cls(plain, guarded)
 
 

@@ -45,7 +45,8 @@ def paired_bootstrap(
     """Return the interval of the mean of the differences between two methods, one for each question.
 
     The questions are drawn anew, with replacement, as many as there are. The interval is too narrow where questions
-    depend on each other, and for fewer than about 20 of them. The same seed gives the same interval.
+    depend on each other, and for fewer than about 100 of them; that of `compare` is not. The same seed gives the same
+    interval.
     Raises: ChunkwiseError.
 
     >>> interval = paired_bootstrap([0.2, 0.0, 0.4, 0.1, 0.3, 0.0, 0.5, 0.1])
