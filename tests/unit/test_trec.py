@@ -69,7 +69,16 @@ def test_of_the_hits_of_one_document_the_best_is_written() -> None:
 
 def test_evidence_is_read_back_with_its_slots_and_alternatives() -> None:
     query = question([("a", 0, 5), ("b c", 7, 9)], ("a", 3, 8), ("a", 3, 8))
-    assert [*gold_lines([query])] == ["q 0 a:0-5 1", "q 0 b%20c:7-9 1", "q 1 a:3-8 1", "q 2 a:3-8 1"]
+    assert [*gold_lines([query])] == ["q 1 a:0-5 1", "q 1 b%20c:7-9 1", "q 2 a:3-8 1", "q 3 a:3-8 1"]
+    assert read_qrels(gold_lines([query])) == {"q": query.evidence}
+
+
+place = st.tuples(ids, st.integers(0, 99), st.integers(1, 99)).map(lambda drawn: (*drawn[:2], drawn[1] + drawn[2]))
+
+
+@given(st.lists(st.lists(place, min_size=1, max_size=3), min_size=1, max_size=3))
+def test_any_evidence_is_read_back(slots: list[list[tuple[str, int, int]]]) -> None:
+    query = question(*slots)
     assert read_qrels(gold_lines([query])) == {"q": query.evidence}
 
 

@@ -149,11 +149,10 @@ def _recall(query: Query, hits: Sequence[Hit], _cutoff: Cutoff) -> float:
 
     With fixed weights another hit never lowers it, whichever alternative it fills.
     """
-    found = located(hits)
-    weights = [min(one.span.length for one in slot) for slot in slots(query)]
-    shares = [counted(slot, found) for slot in slots(query)]
-    parts = (weight * n / one.span.length for weight, (one, n) in zip(weights, shares, strict=True))
-    return sum(parts) / sum(weights)
+    gold, found = slots(query), located(hits)
+    weights = [min(one.span.length for one in slot) for slot in gold]
+    shares = [counted(slot, found) for slot in gold]
+    return sum(weight * n / one.span.length for weight, (one, n) in zip(weights, shares, strict=True)) / sum(weights)
 
 
 def _precision(query: Query, hits: Sequence[Hit], _cutoff: Cutoff) -> float:

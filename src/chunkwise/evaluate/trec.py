@@ -65,10 +65,13 @@ def read_run(lines: Iterable[str], documents: Iterable[Document] = ()) -> dict[s
 
 
 def gold_lines(queries: Iterable[Query]) -> Iterator[str]:
-    """Yield the evidence itself as qrels, `query slot place 1`: it is read back as it was, slots and alternatives."""
+    """Yield the evidence itself as qrels, `query slot place 1`: it is read back as it was, slots and alternatives.
+
+    Slots count from 1: 0 stands in qrels of others, which know none.
+    """
     for query in queries:
         _check_word(query.id)
-        for number, slot in enumerate(slots(query)):
+        for number, slot in enumerate(slots(query), 1):
             for one in slot:
                 yield f"{query.id} {number} {_placed(one.document_id, (one.span,))} 1"
 
@@ -92,26 +95,21 @@ def qrels_lines(queries: Iterable[Query], chunks: Iterable[Chunk] = (), *, unit:
 
 
 def read_qrels(lines: Iterable[str], documents: Iterable[Document] = ()) -> dict[str, tuple[tuple[Evidence, ...], ...]]:
-    """Return the evidence of each question: what is in one slot as alternatives, but of slot 0 alone each a slot.
+    """Return the evidence of each question: lines of one slot are alternatives, those of slot 0 each a slot.
 
-    Qrels of others know no slots and have 0 in all lines: there each relevant document is to be found. What is judged 0
-    or less is no evidence; grades above 1 count as 1. `documents` give names without a place their length.
+    Qrels of others have 0 in all lines: there each relevant document is to be found. What is judged 0 or less is no
+    evidence; grades above 1 count as 1. `documents` give names without a place their length.
     Raises: ChunkwiseError, which names the line.
     """
     known = {document.id: document for document in documents}
-    rows: dict[str, list[tuple[str, Evidence]]] = {}
+    found: dict[str, dict[str, list[Evidence]]] = {}
     for number, (query, slot, name, grade) in _rows(lines, 4):
         if _number(grade, number) > 0:
             document_id, spans = _place(name, known, number)
-            rows.setdefault(query, []).extend((slot, Evidence(document_id, span)) for span in spans)
-    found = {}
-    for query, some in rows.items():
-        by_slot: dict[str, list[Evidence]] = {}
-        for slot, evidence in some:
-            by_slot.setdefault(slot, []).append(evidence)
-        plain = set(by_slot) == {"0"}
-        found[query] = tuple((one,) for one in by_slot["0"]) if plain else tuple(map(tuple, by_slot.values()))
-    return found
+            place = slot if slot != "0" else f"line {number}"
+            by_slot = found.setdefault(query, {}).setdefault(place, [])
+            by_slot += [Evidence(document_id, span) for span in spans]
+    return {query: tuple(map(tuple, by_slot.values())) for query, by_slot in found.items()}
 
 
 def _answers(chunk: Chunk, evidence: Iterable[Evidence]) -> bool:
