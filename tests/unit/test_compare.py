@@ -140,6 +140,18 @@ def test_so_many_more_questions_do_separate_the_first_two() -> None:
     assert 0.72 <= clear / 300 <= 0.93  # said to be 0.8; a little more are asked for than needed
 
 
+def test_the_rival_is_who_ties_with_the_best_though_another_comes_second() -> None:
+    rng = np.random.default_rng(12)
+    best = rng.choice([0.4, 0.6], size=200)
+    steady, erratic = best - 0.05 + rng.normal(0, 0.02, 200), best - 0.06 + rng.normal(0, 0.4, 200)
+    found = compare({"best": best, "steady": steady.clip(0, 1), "erratic": erratic.clip(0, 1)})
+    assert found.names == ("best", "steady", "erratic")
+    assert found.ties == ("best", "erratic")
+    assert found.rival == "erratic"
+    assert found.n_more
+    assert "best leads erratic by" in found.verdict
+
+
 def test_the_shares_of_the_best_are_of_all_resamples_and_equals_share_them() -> None:
     found = quick(recalls(np.random.default_rng(9), 50, 4))
     assert sum(found.best.values()) == pytest.approx(1)

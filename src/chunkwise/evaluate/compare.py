@@ -40,8 +40,8 @@ class Comparison:
 
     `best` is the share of resamples in which each is the best. `differences` are those of an earlier name to a later
     one, with intervals that hold together. `n_groups` counts what was drawn: questions, or groups of them. `n_more` is
-    how many more questions would separate the first two in four of five trials, if they differ as much as they seem
-    to: 0 where they are apart, None where that can't be told.
+    how many more questions would separate the best from its `rival` in four of five trials, if they differ as much as
+    they seem to: 0 where they are apart, None where that can't be told.
     """
 
     names: tuple[str, ...]
@@ -59,6 +59,11 @@ class Comparison:
         """The best, and those of which it can't be told that they are worse."""
         first, *rest = self.names
         return (first, *(name for name in rest if not self.differences[first, name].is_clear))
+
+    @property
+    def rival(self) -> str | None:
+        """The next best that ties with the best; where none does, the second; None where there are no others."""
+        return next(iter((*self.ties[1:], *self.names[1:])), None)
 
     @property
     def winner(self) -> str | None:
@@ -115,7 +120,9 @@ def compare(
     drawn = _resampled(sums, sizes, resamples, seed)
     errors = _Errors.of(sums, sizes)
     reach = _reach(drawn - means, errors.plain, level)
-    differences = dict(_intervals(names, means, errors.guarded, _widened(reach, len(sizes))))
+    reach = _widened(reach, len(sizes))
+    differences = dict(_intervals(names, means, errors.guarded, reach))
+    tied = next((one for (best, _), one in differences.items() if best == names[0] and not one.is_clear), None)
     return Comparison(
         names=tuple(names),
         means=dict(zip(names, means.tolist(), strict=True)),
@@ -124,9 +131,7 @@ def compare(
         n_questions=len(table),
         n_groups=len(sizes),
         level=level,
-        n_more=_n_more(differences[names[0], names[1]], len(table), _widened(reach, len(sizes)))
-        if len(names) > 1
-        else None,
+        n_more=_n_more(tied, len(table), reach) if tied else 0 if differences else None,
         costs=dict(costs or {}),
     )
 
@@ -242,8 +247,6 @@ def _best(drawn: Floats) -> list[float]:
 
 def _n_more(interval: Interval, n: int, reach: float) -> int | None:
     """Return how many more questions an interval needs to be clear of zero at that power, its mean being the truth."""
-    if interval.is_clear:
-        return 0
     if not math.isfinite(reach) or abs(interval.mean) <= _ALIKE:
         return None
     error = (interval.high - interval.mean) / reach
@@ -252,25 +255,26 @@ def _n_more(interval: Interval, n: int, reach: float) -> int | None:
 
 
 def _sentences(found: Comparison) -> Iterator[str]:
-    first, *rest = found.names
-    if not rest:
+    first, rival = found.names[0], found.rival
+    if rival is None:
         yield f"Only {first} was measured: there is nothing to compare it with."
         return
-    told = found.differences[first, rest[0]]
+    told = found.differences[first, rival]
     if found.n_groups < FEWEST:
         yield f"{_counted(found)} can tell nothing apart: at least {FEWEST} are needed."
     elif found.winner:
-        others = rest[0] if len(rest) == 1 else f"all {len(rest)} others, of {rest[0]}"
+        n_others = len(found.names) - 1
+        others = rival if n_others == 1 else f"all {n_others} others, of {rival}"
         yield f"{first} is ahead of {others} by {_points(told)}."
     else:
         shown = [f"{name} (best in {100 * found.best[name]:.0f} % of resamples)" for name in found.ties[:_SHOWN]]
         more = len(found.ties) - len(shown)
         yield f"No difference can be told among: {'; '.join(shown)}{f'; and {more} more' * bool(more)}."
         if found.n_more is None:
-            yield f"{first} and {rest[0]} have the same mean: how many more questions would separate them is not known."
+            yield f"{first} and {rival} have the same mean: how many more questions would separate them is not known."
         else:
             yield (
-                f"{first} leads {rest[0]} by {_points(told)}; were that the truth, about {_rounded(found.n_more)} more "
+                f"{first} leads {rival} by {_points(told)}; were that the truth, about {_rounded(found.n_more)} more "
                 "questions would show it."
             )
     if not found.winner and all(name in found.costs for name in found.ties):
@@ -287,9 +291,10 @@ def _counted(found: Comparison) -> str:
 
 
 def _points(told: Interval) -> str:
-    """Write a difference in points, with as many digits as tell on which side of zero its ends are."""
+    """Write a difference in points; a clear one with as many digits as tell on which side of zero its ends are."""
     values = [100 * value for value in (told.mean, told.low, told.high)]
-    digits = next((n for n in (1, 2, 3) if all(abs(value) >= 0.5 / 10**n or not value for value in values)), 4)
+    seen = [n for n in (1, 2, 3) if not told.is_clear or min(map(abs, values)) >= 0.5 / 10**n]
+    digits = seen[0] if seen else 4
     mean, low, high = (f"{value:.{digits}f}" for value in values)
     return f"{mean} points [{low}, {high}]"
 

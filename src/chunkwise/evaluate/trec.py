@@ -134,7 +134,7 @@ def _place(name: str, known: Mapping[str, Document], number: int) -> tuple[str, 
     if placed := _PLACED.fullmatch(name):
         spans = (span.split("-") for span in placed["spans"].split("+"))
         return unquote(placed["document"]), tuple(Span(int(start), int(end)) for start, end in spans)
-    if (id := unquote(name)) not in known:
+    if (id := name if name in known else unquote(name)) not in known:
         raise ChunkwiseError(f"line {number}: {name!r} names no place such as {name}:0-120, and no document given")
     return id, (Span(0, len(known[id].text)),)
 
