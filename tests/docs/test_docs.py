@@ -103,6 +103,11 @@ def test_the_reader_of_the_page_keeps_its_promises_and_the_command_line_takes_it
     assert "Open the valve.\n\nWait." in done.stdout
 
 
+def test_the_comparison_of_the_page_says_who_is_ahead(capsys: pytest.CaptureFixture[str]) -> None:
+    exec("\n".join(fences(ROOT / "docs" / "statistics.md", "python")), {})
+    assert capsys.readouterr().out.startswith("recursive(size=200) is ahead of all 2 others, of fixed(size=200) by 1.7")
+
+
 def test_every_command_that_the_readme_shows_is_known() -> None:
     shown = re.findall(
         r"^\s*(?:\.venv/bin/)?chunkwise (\w+)", "\n".join(fences(ROOT / "README.md", "sh")), re.MULTILINE

@@ -365,6 +365,9 @@ class Reranker(Protocol):
 
 
 class Metric(Protocol):
-    """Judge the hits of one query."""
+    """Judge the hits of one query. Its `repr` names it.
+
+    Raises: ChunkwiseError for a query without evidence.
+    """
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> float: ...

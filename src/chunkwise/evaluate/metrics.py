@@ -1,7 +1,8 @@
 """Measure how well the spans that were found cover those that answer a question, in characters.
 
-Overlapping spans count once. Source: Smith & Troynikov 2024, Evaluating Chunking Strategies for Retrieval, which asks
-that of tokens; characters need no tokenizer, and its own code counts them, too.
+Gold text counts once, however often it was found; what was found counts as often as it was returned, for a reader pays
+for text that is repeated. Source: Smith & Troynikov 2024, Evaluating Chunking Strategies for Retrieval, which asks that
+of tokens; characters need no tokenizer, and its own code counts them, too.
 """
 
 from __future__ import annotations
@@ -30,28 +31,28 @@ def recall(found: Sequence[Located], gold: Sequence[Located]) -> float:
 
 
 def precision(found: Sequence[Located], gold: Sequence[Located]) -> float:
-    """Return the share of what was found that is gold; 0 where nothing was found.
+    """Return the gold text that was found, by all that was returned; 0 where nothing was.
 
     Raises: ChunkwiseError if there is no gold text.
 
-    >>> precision([("a", Span(0, 10)), ("b", Span(0, 10))], [("a", Span(5, 25))])
+    >>> precision([("a", Span(0, 10)), ("a", Span(0, 10))], [("a", Span(5, 25))])
     0.25
     """
     _gold_length(gold)
-    n_found = _length(found)
+    n_found = _returned(found)
     return _shared(found, gold) / n_found if n_found else 0.0
 
 
 def iou(found: Sequence[Located], gold: Sequence[Located]) -> float:
-    """Return what was found of the gold text over all that is found or gold: intersection over union.
+    """Return the gold text that was found, by what was returned and the gold that was not: intersection over union.
 
     Raises: ChunkwiseError if there is no gold text.
 
     >>> iou([("a", Span(0, 10)), ("b", Span(0, 10))], [("a", Span(5, 20))])
     0.16666666666666666
     """
-    _gold_length(gold)
-    return _shared(found, gold) / _length([*found, *gold])
+    shared = _shared(found, gold)
+    return shared / (_returned(found) + _gold_length(gold) - shared)
 
 
 def _shared(found: Sequence[Located], gold: Sequence[Located]) -> int:
@@ -63,6 +64,10 @@ def _gold_length(gold: Sequence[Located]) -> int:
     if not (length := _length(gold)):
         raise ChunkwiseError("a question without gold text can't be scored; leave it out of the set")
     return length
+
+
+def _returned(found: Iterable[Located]) -> int:
+    return sum(span.length for _, span in found)
 
 
 def _length(located: Iterable[Located]) -> int:

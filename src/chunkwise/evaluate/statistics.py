@@ -45,7 +45,8 @@ def paired_bootstrap(
     """Return the interval of the mean of the differences between two methods, one for each question.
 
     The questions are drawn anew, with replacement, as many as there are. The interval is too narrow where questions
-    depend on each other, and for fewer than about 20 of them. The same seed gives the same interval.
+    depend on each other, and for fewer than about 100 of them; that of `compare` is not. The same seed gives the same
+    interval.
     Raises: ChunkwiseError.
 
     >>> interval = paired_bootstrap([0.2, 0.0, 0.4, 0.1, 0.3, 0.0, 0.5, 0.1])
@@ -71,7 +72,7 @@ def paired_bootstraps(
     if not 0 < level < 1 or resamples < 1:
         raise ChunkwiseError(f"level={level} must be between 0 and 1, resamples={resamples} at least 1; try level=0.95")
     rng = np.random.default_rng(seed)
-    means = np.concatenate([counts @ values for counts in _draws(len(values), resamples, rng)]) / len(values)
+    means = np.concatenate([counts @ values for counts in draws(len(values), resamples, rng)]) / len(values)
     tail = 50 * (1 - level)
     lows, highs = np.percentile(means, [tail, 100 - tail], axis=0)
     return [
@@ -80,7 +81,7 @@ def paired_bootstraps(
     ]
 
 
-def _draws(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+def draws(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield, some resamples at a time, how often each of n questions was drawn, [n_resamples, n]."""
     most = max(1, _AT_ONCE // n)
     for done in range(0, resamples, most):
