@@ -11,6 +11,7 @@ from chunkwise.core.types import Document, Query
 from chunkwise.evaluate.blame import Search
 from chunkwise.evaluate.blame import blame as of_search
 from chunkwise.evaluate.blame_assembled import Assembly, blame_assembled
+from chunkwise.evaluate.counterfactual import WIDTHS
 from chunkwise.evaluate.misses import Blame
 from chunkwise.pipeline import Index, retriever
 from chunkwise.retrieve.assemble import LADDERS, Ladder, Question
@@ -29,10 +30,12 @@ def blame(
     k: int | None = None,
     retrieval: str | Finder | Retrieval = "hybrid()",
     where: Filter | None = None,
+    widths: Sequence[int] = WIDTHS,
 ) -> Blame:
     """Search an index as `Index.search` does, and say why evidence is missed: see chunkwise.evaluate.blame.
 
-    `documents` are those that were indexed, and one of `tokens` and `k` bounds the hits.
+    `documents` are those that were indexed, and one of `tokens` and `k` bounds the hits. Evidence is tried by itself,
+    in its sentences, and in stretches of up to so many tokens as each of the `widths`.
     Raises: ChunkwiseError, RecipeError, StoreError for an empty index, EncodeError.
     """
     search = Search(retriever(retrieval), tokens=tokens, k=k)
@@ -43,6 +46,7 @@ def blame(
         search=search,
         scope=index.scope(search.retrieval, where or {}),
         embed=index.embedding()[0],
+        widths=widths,
     )
 
 

@@ -173,7 +173,7 @@ def test_evidence_that_is_longer_than_the_encoder_takes_is_tried_as_well() -> No
 
 
 def miss(query_id: str, cause: Cause, lost: float, document_id: str = "a") -> Miss:
-    return Miss(query_id, Evidence(document_id, Span(0, 9)), cause, lost, 0, None, 3, 9, found_alone=True)
+    return Miss(query_id, Evidence(document_id, Span(0, 9)), cause, lost, 0, None, 3, 9, Span(0, 9))
 
 
 def test_totals_add_up_over_causes_and_over_documents() -> None:

@@ -21,7 +21,7 @@ WORDS = tokenizer("words")
 
 
 class Ruled:
-    """Give every text the cosine with a question that it is ruled to have; counts words."""
+    """Give every text the cosine with a question that it is ruled to have, others 0; counts words."""
 
     name = "ruled"
     fingerprint = "1"
@@ -33,7 +33,7 @@ class Ruled:
         self.cosines: dict[str, float] = {}
 
     def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d:
-        cosines = np.array([1.0 if role == "query" else self.cosines[text] for text in texts])
+        cosines = np.array([1.0 if role == "query" else self.cosines.get(text, 0.0) for text in texts])
         return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
 
 

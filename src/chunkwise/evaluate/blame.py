@@ -1,12 +1,13 @@
 """Say why a question missed its evidence: because of the cut, the ranking, or the budget.
 
-Evidence that was not found whole is tried as a chunk of its own, ranked among all others (see counterfactual):
+Evidence that was not found whole is tried as a chunk of its own among all others (see counterfactual): by itself, then
+with the sentences around it, as another cut might have left it.
 
 - over budget: it costs more than the budget; or what ranks high enough, the chunk that holds it or itself, is larger
   than what is left there, where a chunk of usual size, the median of the index, would have fitted.
-- outranked: even by itself it ranks too low. Cut as one likes, the ranking does not find it.
-- diluted: by itself it is found; a chunk holds it whole, together with other text, and ranks too low.
-- fragmented: by itself it is found, and no chunk holds it whole.
+- outranked: however it is cut, it ranks too low. The ranking does not find it.
+- diluted: cut otherwise it is found; a chunk holds it whole, together with other text, and ranks too low.
+- fragmented: cut otherwise it is found, and no chunk holds it whole.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.retrievals import Retrieval, Scope
 from chunkwise.core.spans import pieces, union
 from chunkwise.core.types import Document, Evidence, Hit, Query, Span
-from chunkwise.evaluate.counterfactual import Embed, Indexed, Unit, holds
+from chunkwise.evaluate.counterfactual import WIDTHS, Embed, Indexed, Unit, holds, stretches
 from chunkwise.evaluate.misses import Blame, Cause, Miss
 from chunkwise.retrieve.search import candidates, spend, within
 from chunkwise.text.graphemes import inked
@@ -55,13 +56,19 @@ class Search:
 
 
 def blame(
-    queries: Sequence[Query], documents: Mapping[str, Document], *, search: Search, scope: Scope, embed: Embed
+    queries: Sequence[Query],
+    documents: Mapping[str, Document],
+    *,
+    search: Search,
+    scope: Scope,
+    embed: Embed,
+    widths: Sequence[int] = WIDTHS,
 ) -> Blame:
     """Search for every question, and say of all evidence that was not found whole why.
 
     `documents` are those of the index, by their ids. A slot of evidence is found if one of its alternatives is; if
-    none is, the one is told that is nearest to being found.
-    Cost: two searches and the embedding of the evidence for every question that misses some; the index is read once.
+    none is, the one is told that is nearest to being found. Without `widths` evidence is tried by itself only.
+    Cost: for evidence that is missed, up to four more searches and embeddings; the index is read once.
     Raises: ChunkwiseError for evidence that is in no document, EncodeError, StoreError.
     """
     indexed = Indexed(scope.store, scope.where)
@@ -69,10 +76,20 @@ def blame(
     for query in queries:
         hits, ranked = search(query.text, scope)
         missed += [(query, one, ranked) for one in missing(query, hits, documents)]
-    units = indexed.units([one.evidence for _, one, _ in missed], documents, scope.encoder, embed)
+    count = indexed.counter(scope.encoder).count
+    tried = [
+        [
+            replace(one.evidence, span=span)
+            for span in stretches(
+                documents[one.evidence.document_id].text, one.evidence.span, widths=widths, count=count
+            )
+        ]
+        for _, one, _ in missed
+    ]
+    units = iter(indexed.units([one for some in tried for one in some], documents, scope.encoder, embed))
     judged: dict[tuple[str, int], Miss] = {}
-    for (query, one, ranked), unit in zip(missed, units, strict=True):
-        trial = _Trial(query, one, unit, ranked, indexed, search)
+    for (query, one, ranked), some in zip(missed, tried, strict=True):
+        trial = _Trial(query, one, [next(units) for _ in some], ranked, indexed, search)
         miss, key = trial.miss(scope, documents), (query.id, one.slot)
         if key not in judged or nearness(miss) > nearness(judged[key]):
             judged[key] = miss
@@ -114,54 +131,62 @@ def covered(hits: Sequence[Hit], documents: Mapping[str, Document]) -> dict[str,
 
 
 def nearness(miss: Miss) -> tuple[bool, int]:
-    """Return how near evidence is to being found: whether it would be, by itself, and how high it then ranks."""
-    return miss.found_alone, -(miss.rank_alone if miss.rank_alone is not None else 1 << 30)
+    """Return how near evidence is to being found: whether another cut finds it, and how high it ranks by itself."""
+    return miss.cut is not None, -(miss.rank_alone if miss.rank_alone is not None else 1 << 30)
+
+
+class _Found(NamedTuple):
+    """A chunk in a ranking: where it stands, if it is there at all, and whether it is given for its rank."""
+
+    hit: Hit | None
+    ranked: Sequence[Hit]
+    is_given: bool = False
 
 
 class _Trial(NamedTuple):
-    """Evidence that was missed, and what is needed to try it by itself."""
+    """Evidence that was missed, the units to try it as, the first one by itself, and what is needed to try them."""
 
     query: Query
     missed: Missed
-    unit: Unit
+    units: Sequence[Unit]
     ranked: Sequence[Hit]
     indexed: Indexed
     search: Search
 
     def miss(self, scope: Scope, documents: Mapping[str, Document]) -> Miss:
-        """Search once more with the evidence among the chunks."""
+        """Search with each unit among the chunks, until one of them is found."""
         evidence = self.missed.evidence
         holding = {chunk.id for chunk in self.indexed.holding(evidence)}
-        holder = next((hit for hit in self.ranked if hit.chunk.id in holding), None)
-        given, ranked = self.search(self.query.text, replace(scope, store=self.indexed.with_unit(self.unit)))
-        alone = next((hit for hit in ranked if hit.chunk.id == self.unit.chunk.id), None)
-        found = holds(covered(given, documents).get(evidence.document_id, ()), evidence.span)
-        found = found and (alone is None or self._is_reached(alone, ranked))
+        holder = _Found(next((hit for hit in self.ranked if hit.chunk.id in holding), None), self.ranked)
+        alone = self._tried(self.units[0], scope, documents)
+        tries = (self._tried(unit, scope, documents) for unit in self.units[1:])
+        found = (alone, *tries) if not alone.is_given else (alone,)
+        cut = next((unit.chunk.body for unit, one in zip(self.units, found, strict=False) if one.is_given), None)
         return Miss(
             query_id=self.query.id,
             evidence=evidence,
-            cause=self._cause((holder, self.ranked), (alone, ranked), whole=bool(holding), found=found),
+            cause=self._cause(holder, alone, whole=bool(holding), found=cut is not None),
             lost=self.missed.lost,
             n_holding=len(holding),
-            rank=holder.rank if holder else None,
-            rank_alone=alone.rank if alone else None,
-            tokens=self.unit.chunk.token_count,
-            found_alone=found,
+            rank=holder.hit.rank if holder.hit else None,
+            rank_alone=alone.hit.rank if alone.hit else None,
+            tokens=self.units[0].chunk.token_count,
+            cut=cut,
         )
 
-    def _cause(
-        self,
-        holder: tuple[Hit | None, Sequence[Hit]],
-        alone: tuple[Hit | None, Sequence[Hit]],
-        *,
-        whole: bool,
-        found: bool,
-    ) -> Cause:
+    def _tried(self, unit: Unit, scope: Scope, documents: Mapping[str, Document]) -> _Found:
+        evidence = self.missed.evidence
+        given, ranked = self.search(self.query.text, replace(scope, store=self.indexed.with_unit(unit)))
+        hit = next((hit for hit in ranked if hit.chunk.id == unit.chunk.id), None)
+        whole = holds(covered(given, documents).get(evidence.document_id, ()), evidence.span)
+        return _Found(hit, ranked, whole and (hit is None or self._is_reached(hit, ranked)))
+
+    def _cause(self, holder: _Found, alone: _Found, *, whole: bool, found: bool) -> Cause:
         tokens = self.search.tokens
         if tokens is not None and (
-            self.unit.chunk.token_count > tokens
-            or self._is_too_large(*holder, tokens)
-            or self._is_too_large(*alone, tokens)
+            self.units[0].chunk.token_count > tokens
+            or self._is_too_large(holder.hit, holder.ranked, tokens)
+            or self._is_too_large(alone.hit, alone.ranked, tokens)
         ):
             return "over budget"
         if not found:

@@ -83,7 +83,7 @@ class _Trial:
         tokens = assembly.count(evidence.span.slice(documents[evidence.document_id].text))
         numbers = list(_numbers(assembly.sentences, evidence))
         if not numbers:
-            return Miss(self._query_id, evidence, "fragmented", missed.lost, 0, None, None, tokens, found_alone=False)
+            return Miss(self._query_id, evidence, "fragmented", missed.lost, 0, None, None, tokens, None)
         parted = assembly.sentences.parted(numbers[0], numbers[-1] + 1, assembly.ladder.sizes)
         bought = covered(assembly(self._question, parted), documents)
         found = holds(bought.get(evidence.document_id, ()), evidence.span)
@@ -98,7 +98,7 @@ class _Trial:
             rank=_rank(self._scores, numbers),
             rank_alone=_rank(self._scored(parted), numbers),
             tokens=tokens,
-            found_alone=found,
+            cut=evidence.span if found else None,
         )
 
     def _cause(self, evidence: Evidence, numbers: Sequence[int], tokens: int, *, whole: bool, found: bool) -> Cause:

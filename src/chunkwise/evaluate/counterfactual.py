@@ -7,6 +7,7 @@ A search then runs over the index and the unit together, so that what scales, fu
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,8 @@ from chunkwise.core.spans import contains, intersect, union
 from chunkwise.core.types import GAP, Chunk, Document, Evidence, Span
 from chunkwise.embed import takes
 from chunkwise.stores.rows import K1, B, level_of, n_levels, rounded, tags, wanted
+from chunkwise.text.graphemes import inked
+from chunkwise.text.sentences import sentence_spans
 from chunkwise.text.terms import terms
 from chunkwise.text.tokens import tokenizer as find_tokenizer
 
@@ -30,6 +33,10 @@ Embed: TypeAlias = Callable[[Sequence[tuple[Document, Sequence[Chunk]]]], Floats
 
 # What a chunk notes of its own place, which is not the unit's.
 _OF_PLACE = frozenset({GAP, "overlap", "source_spans", "cells"})
+
+# In tokens: evidence is tried by itself, in its sentences, and in stretches of whole sentences of up to so many.
+# Source: ours; what is tried by itself alone is called outranked where a cut of half the size finds it (docs/blame.md).
+WIDTHS = (100, 200)
 
 # No chunk of an index has it, so that a unit is another chunk than one of the same text.
 _ORDINAL = -1
@@ -102,8 +109,7 @@ class Indexed:
         What is longer than the encoder takes has the mean of the vectors of its parts, by their tokens.
         Raises: EncodeError.
         """
-        name = self._store.info.get("tokenizer", encoder.tokenizer.name)
-        counter = encoder.tokenizer if name == encoder.tokenizer.name else find_tokenizer(name)
+        counter = self.counter(encoder)
         chunks = [self._unit(one, documents[one.document_id], counter) for one in evidence]
         parts = [
             list(_parts(chunk, documents[one.document_id], encoder))
@@ -115,6 +121,11 @@ class Indexed:
             Unit(chunk, _mean(own, rows), frozenset(tags(self._entry(chunk), chunk)))
             for chunk, own, rows in zip(chunks, parts, vectors, strict=True)
         ]
+
+    def counter(self, encoder: Encoder) -> Tokenizer:
+        """Return what the chunks were counted with."""
+        name = self._store.info.get("tokenizer", encoder.tokenizer.name)
+        return encoder.tokenizer if name == encoder.tokenizer.name else find_tokenizer(name)
 
     def with_unit(self, unit: Unit) -> Store:
         """Return the store as it would be searched with a unit in it."""
@@ -185,6 +196,41 @@ class _WithUnit:
         own = rounded(score)
         place = sum(other >= own for _, other in scored)  # after its equals: it wins no tie
         return [*scored[:place], (self._unit.chunk, own), *scored[place:]][:k]
+
+
+def stretches(text: str, span: Span, *, widths: Sequence[int], count: Callable[[str], int]) -> list[Span]:
+    """Return a span, the sentences that it is in, and what fits each of the `widths` with whole sentences around it.
+
+    Sentences are added after and before in turn. What is over the last width is left out, but not the span itself.
+    """
+    if not widths:
+        return [span]
+    sentences = sentence_spans(text)
+    first = bisect_right(sentences, span.start, key=lambda one: one.start) - 1
+    last = bisect_left(sentences, span.end, key=lambda one: one.start) - 1
+    found = [span]
+    for width in (0, *widths):
+        first, last = _grown(text, sentences, (first, last), width, count)
+        whole = inked(text, Span(sentences[first].start, sentences[last].end))
+        if whole not in found and count(whole.slice(text)) <= widths[-1]:
+            found.append(whole)
+    return found
+
+
+def _grown(
+    text: str, sentences: Sequence[Span], ends: tuple[int, int], width: int, count: Callable[[str], int]
+) -> tuple[int, int]:
+    """Return the first and the last sentence of what fits `width` around those from a first to a last one."""
+    (first, last), sides = ends, [(0, 1), (-1, 0)]
+    n_stuck = 0
+    while n_stuck < len(sides):
+        low, high = first + sides[0][0], last + sides[0][1]
+        sides.reverse()
+        if low >= 0 and high < len(sentences) and count(text[sentences[low].start : sentences[high].end]) <= width:
+            first, last, n_stuck = low, high, 0
+        else:
+            n_stuck += 1
+    return first, last
 
 
 def holds(spans: Iterable[Span], span: Span) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from chunkwise.core.types import Evidence
+from chunkwise.core.types import Evidence, Span
 
 Cause: TypeAlias = Literal["fragmented", "diluted", "outranked", "over budget"]
 
@@ -22,7 +22,7 @@ class Miss:
     `lost` is the share of the question's evidence that is missing of it, in characters. `rank` is that of the best
     chunk that holds it whole, `rank_alone` that of the evidence as a chunk of its own; None where it is not among the
     candidates. `n_holding` counts the chunks that hold it whole, and `tokens` are those of the evidence as a chunk.
-    `found_alone` is whether it would have been returned as a chunk of its own.
+    `cut` is the smallest stretch of text tried that holds it and that, as a chunk of its own, would have been found.
     """
 
     query_id: str
@@ -33,7 +33,12 @@ class Miss:
     rank: int | None
     rank_alone: int | None
     tokens: int
-    found_alone: bool
+    cut: Span | None
+
+    @property
+    def found_alone(self) -> bool:
+        """Whether the evidence would have been found as a chunk of its own, without any text around it."""
+        return self.cut == self.evidence.span
 
     @property
     def proof(self) -> str:
@@ -44,8 +49,14 @@ class Miss:
             held = "the chunk that holds it is not among the candidates"
         else:
             held = f"the chunk that holds it ranks {self.rank}"
-        place = "is not among the candidates" if self.rank_alone is None else f"ranks {self.rank_alone}"
-        return f"{held}; alone, {self.tokens} tokens, it {place} and is {'' if self.found_alone else 'not '}returned"
+        place = "not among the candidates" if self.rank_alone is None else f"ranked {self.rank_alone}"
+        if self.found_alone:
+            tried = f"cut out alone it is {place} and found"
+        elif self.cut is not None:
+            tried = f"cut out alone it is {place}; cut at {self.cut.start} and {self.cut.end} it is found"
+        else:
+            tried = f"cut out alone it is {place}; with the text around it, it is not found either"
+        return f"{held}; {tried}"
 
 
 @dataclass(frozen=True, slots=True)
