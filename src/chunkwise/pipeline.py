@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal, get_args
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.llm  # lets recipes name language models
 import chunkwise.transforms  # registers the transforms
+from chunkwise.chunkers.splitters import stored
 from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, RecipeError, StoreError
 from chunkwise.core.parsing import capped, parse, parse_retrieval, with_tokenizer
@@ -326,7 +328,8 @@ class Index:
 
     def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:
         """Return the chunker to index with; refuse a recipe that is not the index's own, if it holds anything."""
-        wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
+        with stored() if recipe is None else nullcontext():
+            wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
         cut, notes = _capped(with_tokenizer(wanted, self.encoder.tokenizer), self.encoder)
         if self.recipe and repr(cut) != self.recipe and self._store.documents():
             raise StoreError(

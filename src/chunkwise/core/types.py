@@ -36,6 +36,9 @@ Meta = Mapping[str, object]
 GAP = "gap"
 """The key of a chunk's meta under which an index notes the blank text between it and the next chunk."""
 
+FAULTS = "faults"
+"""The key of a chunk's meta under which the faults of a splitter of others are: a number for each kind."""
+
 
 class Span(NamedTuple):
     """The text from `start` up to, not including, `end`."""
