@@ -67,8 +67,7 @@ def align(text: str, pieces: Sequence[Piece]) -> list[Placed]:
     for piece in pieces:
         if not piece.text.strip():
             continue
-        said = _said(piece, text, places, ink)
-        found = said or ink.find("".join(piece.text.split()))
+        found = _said(piece, text, places, ink) or ink.find("".join(piece.text.split()))
         if found is None:
             n_not_found += 1
             continue
@@ -80,7 +79,7 @@ def align(text: str, pieces: Sequence[Piece]) -> list[Placed]:
         faults: dict[Fault, int] = dict.fromkeys(sorted(found.faults), 1)
         if "altered" not in faults and span.slice(text) != piece.text.strip():
             faults["whitespace"] = 1
-        if piece.start is not None and said is None:
+        if piece.start is not None and (piece.start < 0 or bisect_left(places, piece.start) != found.start):
             faults["wrong_offset"] = 1
         if n_not_found:
             faults["not_found_before"], n_not_found = n_not_found, 0
@@ -136,21 +135,31 @@ class _Ink:
         return _Found(behind, behind + n, frozenset({"out_of_order"})) if behind >= 0 else None
 
     def _by_parts(self, piece: str) -> _Found | None:
-        """Return from the first to the last part of a piece that is in the text not far ahead."""
-        stop = self._end + (_AHEAD + 1) * len(piece) + _AT_LEAST
+        """Return from the first to the last part of a piece that is in the text not far ahead, as far as they go."""
+        found = self._parts(piece, self._end)
+        if len(found) < len(piece) // _PART / 2:  # else what comes before is repeated, as the header of a table
+            found = self._parts(piece, max(self._start, 0))
+        if not found:
+            return None
+        (start, first), (last_start, last) = found[0], found[-1]
+        least = self._end if first >= self._end else self._start + 1
+        while start and first > least and piece[start - 1] == self._ink[first - 1]:
+            start, first = start - 1, first - 1
+        stop, end = last_start + _PART, last + _PART
+        while stop < len(piece) and end < len(self._ink) and piece[stop] == self._ink[end]:
+            stop, end = stop + 1, end + 1
+        return _Found(first, end, frozenset()) if end - first <= 2 * len(piece) else None
+
+    def _parts(self, piece: str, place: int) -> list[tuple[int, int]]:
+        """Return which parts of a piece are in the text from a place on, in order, and where."""
+        limit = self._end + (_AHEAD + 1) * len(piece) + _AT_LEAST
         found: list[tuple[int, int]] = []
-        place = max(self._start, 0)
         for start in range(0, len(piece) - _PART + 1, _PART):
-            at = self._ink.find(piece[start : start + _PART], place, stop)
+            at = self._ink.find(piece[start : start + _PART], place, limit)
             if at >= 0:
                 found.append((start, at))
                 place = at + _PART
-        if not found:
-            return None
-        (skipped, first), (last_start, last) = found[0], found[-1]
-        start = max(first - skipped, self._start + 1, 0)
-        end = min(last + len(piece) - last_start, len(self._ink))
-        return _Found(start, end, frozenset()) if end - start <= 2 * len(piece) else None
+        return found
 
 
 def _said(piece: Piece, text: str, places: Sequence[int], ink: _Ink) -> _Found | None:
