@@ -89,26 +89,20 @@ def test_a_unit_of_the_text_of_a_chunk_scores_what_the_chunk_scores(url: str, tm
                 assert ids.index(unit.chunk.id) > ids.index(chunk.id), "it wins no tie"
 
 
+FLAT = ["hybrid()", "hybrid(fusion='rrf')", "lexical()", "hybrid() | mmr()", "hybrid() | fold() | window()"]
+FLAT += ["vector() | edges()", "hybrid() | two_stage()"]
+OF_LEVELS = ["hybrid() | parent()", "hybrid() | auto_merge()"]
+
+
 @pytest.mark.parametrize(
-    "recipe", ["nest(40, 12)", "fixed(size=9) | context(title=True)", "recursive(size=14) | overlap(tokens=3)"]
-)
-@pytest.mark.parametrize(
-    "retrieval",
+    ("recipe", "retrieval"),
     [
-        "hybrid()",
-        "hybrid(fusion='rrf')",
-        "lexical()",
-        "hybrid() | mmr()",
-        "hybrid() | fold() | window()",
-        "vector() | edges()",
-        "hybrid() | two_stage()",
-        "hybrid() | parent()",
-        "hybrid() | auto_merge()",
+        *(("nest(40, 12)", retrieval) for retrieval in (*FLAT, *OF_LEVELS)),
+        *(("fixed(size=9) | context(title=True)", retrieval) for retrieval in FLAT),
+        *(("recursive(size=14) | overlap(tokens=3)", retrieval) for retrieval in FLAT),
     ],
 )
 def test_every_retrieval_can_be_blamed(recipe: str, retrieval: str) -> None:
-    if ("parent" in retrieval or "merge" in retrieval) and "nest" not in recipe:
-        pytest.skip("needs levels")
     index = built(recipe)
     queries = [
         Query(
@@ -133,6 +127,33 @@ def test_what_is_found_whole_is_no_miss_though_in_two_chunks() -> None:
     two = Query("q", "pump north hall", (evidence("The red pump was built in 1962. It stands in the north hall. "),))
     assert blame(index, [two], [PUMPS], tokens=200).misses == ()
     assert blame(index, [two], [PUMPS], tokens=200).recall == 1
+
+
+def test_evidence_is_tried_in_its_sentence_where_it_says_too_little_alone() -> None:
+    """The question's words are in the sentence, not in the answer; the chunk that holds both says other things, too."""
+    noise = " ".join(f"Gate {number} was painted by crew {number} at noon." for number in range(30))
+    answer = "Every six weeks the seal of the turbine is replaced in the old manner."
+    rivals = [Document.from_text(f"The seal of turbine {n} and lamp {n} hums at night.", id=f"r{n}") for n in range(5)]
+    document = Document.from_text(f"{noise} {answer} {noise}", id="d")
+    index = built("recursive(size=200)", document, *rivals)
+    query = Query("q", "turbine seal replaced manner", (evidence("six weeks", document),))
+    (found,) = blame(index, [query], [document, *rivals], k=2, retrieval="vector()").misses
+    assert (found.cause, found.found_alone, found.rank_alone is None or found.rank_alone > 2) == (
+        "diluted",
+        False,
+        True,
+    )
+    assert found.cut is not None
+    assert found.cut.slice(document.text) == answer
+    (alone,) = blame(index, [query], [document, *rivals], k=2, retrieval="vector()", widths=()).misses
+    assert (alone.cause, alone.cut) == ("outranked", None)
+
+
+def test_no_questions_and_equal_ids_are_no_trouble() -> None:
+    index = built("fixed(size=9)")
+    assert blame(index, [], [PUMPS], tokens=20).misses == ()
+    twice = [Query("q", "Zebras?", (evidence("Ladders are tied"),)), Query("q", "Zebras?", (evidence("Rent is due"),))]
+    assert blame(index, twice, [PUMPS], k=1).total().n_missed == 2
 
 
 def test_a_slot_is_found_by_any_of_its_alternatives_and_missed_once() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from chunkwise.chunkers import external
 from chunkwise.chunkers.external import faults
-from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.types import Chunk, Document
 from chunkwise.pipeline import chunk
 from chunkwise.text.tokens import tokenizer
@@ -149,16 +148,3 @@ REPORTED: dict[str, tuple[Make, str, int, set[str]]] = {
 def test_what_users_reported_of_a_library_is_told(name: str) -> None:
     make, text, size, told = REPORTED[name]
     assert set(faults(cut(make, text, size))) >= told
-
-
-def test_a_special_token_that_a_library_refuses_names_the_document() -> None:
-    """Reported as langchain-ai/langchain#923."""
-    package = pytest.importorskip("langchain_text_splitters")
-
-    def refuses(text: str) -> list[str]:
-        if "<|endoftext|>" in text:
-            raise ValueError("Encountered text corresponding to disallowed special token '<|endoftext|>'")
-        return package.CharacterTextSplitter().split_text(text)  # type: ignore[no-any-return]
-
-    with pytest.raises(ChunkwiseError, match=r"^x: the splitter .* disallowed special token"):
-        cut(lambda: refuses, "The marker <|endoftext|> separates records.")

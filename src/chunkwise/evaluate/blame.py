@@ -72,25 +72,22 @@ def blame(
     Raises: ChunkwiseError for evidence that is in no document, EncodeError, StoreError.
     """
     indexed = Indexed(scope.store, scope.where)
-    missed: list[tuple[Query, Missed, list[Hit]]] = []
-    for query in queries:
+    missed: list[tuple[int, Missed, list[Hit]]] = []
+    for number, query in enumerate(queries):
         hits, ranked = search(query.text, scope)
-        missed += [(query, one, ranked) for one in missing(query, hits, documents)]
+        missed += [(number, one, ranked) for one in missing(query, hits, documents)]
     count = indexed.counter(scope.encoder).count
-    tried = [
-        [
-            replace(one.evidence, span=span)
-            for span in stretches(
-                documents[one.evidence.document_id].text, one.evidence.span, widths=widths, count=count
-            )
-        ]
-        for _, one, _ in missed
-    ]
+
+    def tries(one: Evidence) -> list[Evidence]:
+        spans = stretches(documents[one.document_id].text, one.span, widths=widths, count=count)
+        return [replace(one, span=span) for span in spans]
+
+    tried = [tries(one.evidence) for _, one, _ in missed]
     units = iter(indexed.units([one for some in tried for one in some], documents, scope.encoder, embed))
-    judged: dict[tuple[str, int], Miss] = {}
-    for (query, one, ranked), some in zip(missed, tried, strict=True):
-        trial = _Trial(query, one, [next(units) for _ in some], ranked, indexed, search)
-        miss, key = trial.miss(scope, documents), (query.id, one.slot)
+    judged: dict[tuple[int, int], Miss] = {}
+    for (number, one, ranked), some in zip(missed, tried, strict=True):
+        trial = _Trial(queries[number], one, [next(units) for _ in some], ranked, indexed, search)
+        miss, key = trial.miss(scope, documents), (number, one.slot)
         if key not in judged or nearness(miss) > nearness(judged[key]):
             judged[key] = miss
     recipe = str(scope.store.info.get("recipe", ""))
@@ -159,9 +156,8 @@ class _Trial(NamedTuple):
         holding = {chunk.id for chunk in self.indexed.holding(evidence)}
         holder = _Found(next((hit for hit in self.ranked if hit.chunk.id in holding), None), self.ranked)
         alone = self._tried(self.units[0], scope, documents)
-        tries = (self._tried(unit, scope, documents) for unit in self.units[1:])
-        found = (alone, *tries) if not alone.is_given else (alone,)
-        cut = next((unit.chunk.body for unit, one in zip(self.units, found, strict=False) if one.is_given), None)
+        given = (unit for unit in self.units[1:] if self._tried(unit, scope, documents).is_given)
+        cut = self.units[0] if alone.is_given else next(given, None)
         return Miss(
             query_id=self.query.id,
             evidence=evidence,
@@ -171,7 +167,7 @@ class _Trial(NamedTuple):
             rank=holder.hit.rank if holder.hit else None,
             rank_alone=alone.hit.rank if alone.hit else None,
             tokens=self.units[0].chunk.token_count,
-            cut=cut,
+            cut=cut.chunk.body if cut else None,
         )
 
     def _tried(self, unit: Unit, scope: Scope, documents: Mapping[str, Document]) -> _Found:
@@ -179,7 +175,7 @@ class _Trial(NamedTuple):
         given, ranked = self.search(self.query.text, replace(scope, store=self.indexed.with_unit(unit)))
         hit = next((hit for hit in ranked if hit.chunk.id == unit.chunk.id), None)
         whole = holds(covered(given, documents).get(evidence.document_id, ()), evidence.span)
-        return _Found(hit, ranked, whole and (hit is None or self._is_reached(hit, ranked)))
+        return _Found(hit, ranked, whole and hit is not None and self._is_reached(hit, ranked))
 
     def _cause(self, holder: _Found, alone: _Found, *, whole: bool, found: bool) -> Cause:
         tokens = self.search.tokens

@@ -52,14 +52,14 @@ def blame_assembled(
     Cost: the evidence is assembled twice for a question that misses some.
     Raises: ChunkwiseError for evidence that is in no document, EncodeError.
     """
-    judged: dict[tuple[str, int], Miss] = {}
-    for query in queries:
+    judged: dict[tuple[int, int], Miss] = {}
+    for number, query in enumerate(queries):
         question = assembly.ask(query.text)
         hits = assembly(question, assembly.sentences)
         trial: _Trial | None = None
         for one in missing(query, hits, documents):
             trial = trial or _Trial(query.id, assembly, question, hits)
-            miss, key = trial.miss(one, documents), (query.id, one.slot)
+            miss, key = trial.miss(one, documents), (number, one.slot)
             if key not in judged or nearness(miss) > nearness(judged[key]):
                 judged[key] = miss
     name = f"assemble({assembly.ladder!r})"

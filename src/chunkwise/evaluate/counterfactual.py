@@ -109,6 +109,8 @@ class Indexed:
         What is longer than the encoder takes has the mean of the vectors of its parts, by their tokens.
         Raises: EncodeError.
         """
+        if not evidence:
+            return []
         counter = self.counter(encoder)
         chunks = [self._unit(one, documents[one.document_id], counter) for one in evidence]
         parts = [
@@ -116,7 +118,7 @@ class Indexed:
             for chunk, one in zip(chunks, evidence, strict=True)
         ]
         embedded = embed([(documents[one.document_id], own) for one, own in zip(evidence, parts, strict=True)])
-        vectors = np.split(embedded, np.cumsum([len(own) for own in parts])[:-1]) if parts else []
+        vectors = np.split(embedded, np.cumsum([len(own) for own in parts])[:-1])
         return [
             Unit(chunk, _mean(own, rows), frozenset(tags(self._entry(chunk), chunk)))
             for chunk, own, rows in zip(chunks, parts, vectors, strict=True)
