@@ -85,7 +85,7 @@ def align(text: str, pieces: Sequence[Piece]) -> list[Placed]:
             faults["not_found_before"], n_not_found = n_not_found, 0
         placed.append(Placed(span, faults))
     if placed and n_not_found:
-        placed[-1].faults["not_found_after"] = n_not_found
+        placed[-1] = replace(placed[-1], faults={**placed[-1].faults, "not_found_after": n_not_found})
     return list(_with_losses(text, sorted(placed, key=lambda one: one.span)))
 
 
