@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal, get_args
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.llm  # lets recipes name language models
 import chunkwise.transforms  # registers the transforms
+from chunkwise.chunkers.splitters import stored
 from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, RecipeError, StoreError
 from chunkwise.core.parsing import capped, parse, parse_retrieval, with_tokenizer
@@ -205,7 +207,7 @@ class Index:
         """
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
-        (cut, notes), (embed, doubt) = self._chunker(recipe), self._embedding()
+        (cut, notes), (embed, doubt) = self._chunker(recipe), self.embedding()
         update = Update(self._store.documents(), Keeping(cut, self._cache), self.encoder, embed)
         reading = replace(reading, clean=reading.clean or self.clean)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
@@ -221,7 +223,7 @@ class Index:
 
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
-        (cut, notes), (embed, doubt) = self._chunker(recipe), self._embedding()
+        (cut, notes), (embed, doubt) = self._chunker(recipe), self.embedding()
         update = Update(self._store.documents(), Keeping(cut, self._cache), self.encoder, embed)
         for document in documents:
             update.take(document)
@@ -256,7 +258,7 @@ class Index:
             raise ChunkwiseError(f"k={k} must be at least 1; try k=5")
         how = retriever(retrieval if retrieval is not None else f"{mode or 'hybrid'}()")
         self._check(query, tokens)
-        scope = self._scope(how, where or {})
+        scope = self.scope(how, where or {})
         return how.over(scope)(query, k) if tokens is None else spend(how, query, scope=scope, tokens=tokens)
 
     def assemble(
@@ -292,6 +294,20 @@ class Index:
             where=where,
         )
 
+    def scope(self, how: Retrieval, where: Filter) -> Scope:
+        """Return what is searched: of several levels, the one that a plain search ranks."""
+        info, counter = self._store.info, self.encoder.tokenizer
+        level: Filter = {"level": info["level"]} if info.get("levels", 1) > 1 else {}
+        name = info.get("tokenizer", counter.name)
+        if name != counter.name and any(step.widens for step in how.steps):  # else nothing is counted anew
+            counter = find_tokenizer(name)
+        return Scope(self._store, self.encoder, counter, {**level, **where})
+
+    def embedding(self) -> tuple[Embed, tuple[str, ...]]:
+        """Return what embeds chunks, and what there is to say about it."""
+        encoder, doubt = cached_if_possible(self.encoder, self._cache)
+        return late_chunking(encoder).each if self.late else partial(embedded, encoder), doubt
+
     def _sentences(self, query: str, where: Filter | None) -> Sentences:
         """Return the sentences of the index, read anew where something changed; of a large one, those in question."""
         n_special = self.encoder.tokenizer.n_special
@@ -311,18 +327,10 @@ class Index:
         if not self._store.count():
             raise StoreError(f"{self.url} holds no chunks; run: chunkwise index PATH --index {self.url}")
 
-    def _scope(self, how: Retrieval, where: Filter) -> Scope:
-        """Return what is searched: of several levels, the one that a plain search ranks."""
-        info, counter = self._store.info, self.encoder.tokenizer
-        level: Filter = {"level": info["level"]} if info.get("levels", 1) > 1 else {}
-        name = info.get("tokenizer", counter.name)
-        if name != counter.name and any(step.widens for step in how.steps):  # else nothing is counted anew
-            counter = find_tokenizer(name)
-        return Scope(self._store, self.encoder, counter, {**level, **where})
-
     def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:
         """Return the chunker to index with; refuse a recipe that is not the index's own, if it holds anything."""
-        wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
+        with stored() if recipe is None else nullcontext():
+            wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
         cut, notes = _capped(with_tokenizer(wanted, self.encoder.tokenizer), self.encoder)
         if self.recipe and repr(cut) != self.recipe and self._store.documents():
             raise StoreError(
@@ -330,11 +338,6 @@ class Index:
                 "into another folder"
             )
         return cut, notes
-
-    def _embedding(self) -> tuple[Embed, tuple[str, ...]]:
-        """Return what embeds chunks, and what there is to say about it."""
-        encoder, doubt = cached_if_possible(self.encoder, self._cache)
-        return late_chunking(encoder).each if self.late else partial(embedded, encoder), doubt
 
     def _write(self, update: Update, cut: Chunker, *, clean: str | None = None) -> None:
         """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chunkwise.chunkers.external import faults
 from chunkwise.chunkers.nest import Nest
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d, Tokenizer
-from chunkwise.core.types import Chunk, Document
+from chunkwise.core.types import FAULTS, Chunk, Document
 from chunkwise.embed import takes
 from chunkwise.embed.cache import Keeping
 from chunkwise.noting import located, with_gaps, with_units
@@ -82,7 +83,7 @@ class Update:
         chunks = with_gaps(tuple(self._cut(result)), result)
         chunks = located(with_units(chunks, self._cut.chunker.outlined(result)), result)
         _check_fits(_leaves(chunks), self._encoder, counted_by=self._cut.chunker.budget.tokenizer)
-        self._notes += _failures(result.id, chunks)
+        self._notes += _failures(result.id, chunks) + _faults(result.id, chunks, self._encoder)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
 
@@ -122,8 +123,8 @@ class Update:
 
 
 def embedded(encoder: Encoder, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> Floats2d:
-    """Embed each chunk by itself."""
-    return encoder([chunk.embed_text for _, chunks in documents for chunk in chunks], role="passage")
+    """Embed each chunk by itself; of one by a splitter of others that is too long, the beginning."""
+    return encoder([_taken(encoder, chunk) for _, chunks in documents for chunk in chunks], role="passage")
 
 
 def n_levels(cut: Chunker) -> int:
@@ -172,6 +173,25 @@ def _failures(document_id: str, chunks: Sequence[Chunk]) -> list[str]:
     return [f"{document_id}: no context of the language model for {len(failed)} of {len(chunks)} chunks: {failed[0]}"]
 
 
+def _faults(document_id: str, chunks: Sequence[Chunk], encoder: Encoder) -> list[str]:
+    """Say what is wrong with the chunks of a splitter of others."""
+    told = [f"{kind} {number}" for kind, number in sorted(faults(chunks).items())]
+    n_cut = sum(FAULTS in chunk.meta and not takes(encoder, chunk.embed_text) for chunk in chunks)
+    told += [f"longer than {encoder.name} takes, so that the vector is of the beginning, {n_cut}"] if n_cut else []
+    return [f"{document_id}: faults of the splitter, in chunks of {len(chunks)}: {'; '.join(told)}"] if told else []
+
+
+def _taken(encoder: Encoder, chunk: Chunk) -> str:
+    """Return what an encoder is given of a chunk. Only those of others may be too long: they are not ours to cut."""
+    text = chunk.embed_text
+    if FAULTS not in chunk.meta or takes(encoder, text):
+        return text
+    end = encoder.tokenizer.measure(text).fit(0, encoder.max_tokens - encoder.tokenizer.n_special)
+    while not takes(encoder, text[:end]):  # a look-up may err by a few tokens
+        end -= 1
+    return text[:end]
+
+
 def _is_unknown(document: Document, encoder: Encoder) -> bool:
     """Tell whether the encoder has no tokens for much of a text, judged by its beginning."""
     counter = encoder.tokenizer
@@ -194,7 +214,7 @@ def _check_fits(chunks: Sequence[Chunk], encoder: Encoder, *, counted_by: Tokeni
     """Refuse chunks that the encoder would truncate, before anything is embedded. Its own counts are believed."""
     alike = counted_by.name == encoder.tokenizer.name
     for i, chunk in enumerate(chunks):
-        fits = alike and chunk.token_count <= encoder.max_tokens
+        fits = FAULTS in chunk.meta or (alike and chunk.token_count <= encoder.max_tokens)
         if not fits and not takes(encoder, chunk.embed_text):
             count = encoder.tokenizer.count(chunk.embed_text)
             raise EncodeError(

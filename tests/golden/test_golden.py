@@ -10,16 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.chunkers.splitters import custom_splitter
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.core.types import Chunk
 from chunkwise.embed import custom_encoder
 from chunkwise.pipeline import chunker
 from chunkwise.readers.read import read
 from unit.hashing import HashingEncoder
+from unit.splitters import careless
 
 FILES = Path(__file__).parent / "files"
 
 custom_encoder("hashing", HashingEncoder())
+custom_splitter("paragraphs", careless)
 RECIPES = {
     "structural": "structural(size=60) | context(headings=True)",
     "structural-min-size": "structural(size=100, min_size=40)",
@@ -46,6 +49,7 @@ RECIPES = {
     "turns": "turns(size=80)",
     "route": "route(prose=structural(size=60), table=rows(size=40))",
     "auto": "auto(size=40)",
+    "external": "external('paragraphs', size=60)",
 }
 # The document of a recipe, where it is not guide.md.
 FILES_OF = {

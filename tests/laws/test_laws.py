@@ -144,7 +144,7 @@ def test_blank_documents_give_no_chunks(name: str, text: str) -> None:
     assert chunk(Document.from_text(text, id="x"), written(name, 20)) == []
 
 
-@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("name", sorted(STRATEGIES.keys() - {"external"}))  # there a chunk for every character
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @pytest.mark.parametrize("char", ["a", "\u0335", "水", "_", "\U0001f1eb", "\n"])
 def test_a_word_of_a_hundred_thousand_characters_is_cut(name: str, tokenizer: str, char: str) -> None:

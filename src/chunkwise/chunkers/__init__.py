@@ -4,6 +4,7 @@ from chunkwise.chunkers.auto import Auto
 from chunkwise.chunkers.clauses import Clauses
 from chunkwise.chunkers.code import Code
 from chunkwise.chunkers.density import Density
+from chunkwise.chunkers.external import External, external
 from chunkwise.chunkers.fixed import Fixed
 from chunkwise.chunkers.json import Json
 from chunkwise.chunkers.nest import Nest
@@ -15,6 +16,7 @@ from chunkwise.chunkers.route import Route
 from chunkwise.chunkers.rows import Rows
 from chunkwise.chunkers.scored import Scored
 from chunkwise.chunkers.sentences import Sentences
+from chunkwise.chunkers.splitters import custom_splitter
 from chunkwise.chunkers.structural import Structural
 from chunkwise.chunkers.turns import Turns
 
@@ -23,6 +25,7 @@ __all__ = [
     "Clauses",
     "Code",
     "Density",
+    "External",
     "Fixed",
     "Json",
     "Nest",
@@ -36,4 +39,6 @@ __all__ = [
     "Sentences",
     "Structural",
     "Turns",
+    "custom_splitter",
+    "external",
 ]

@@ -99,9 +99,12 @@ def chosen(recipe: str | None, preset: str | None) -> str | None:
 
 
 def load_module(name: str) -> None:
-    """Import a module by name, or a file that ends in .py, for the strategies that it registers."""
+    """Import a module by name, or a file that ends in .py, for what it registers, and for its splitters."""
+    from chunkwise.chunkers.splitters import allow
+
     sys.path.insert(0, os.getcwd())
     path = Path(name)
+    allow(path.stem if path.suffix == ".py" else name)
     if path.suffix != ".py":
         try:
             importlib.import_module(name)

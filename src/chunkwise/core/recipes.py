@@ -296,7 +296,8 @@ def _recipe(self: Any) -> str:
 
 def _is_named(value: object) -> bool:
     """Tell whether a recipe gives a value by its name."""
-    return isinstance(value, (Tokenizer, LLM, Reranker)) and not hasattr(value, "recipe_name")
+    named = isinstance(value, (Tokenizer, LLM, Reranker)) or type(value) in _named
+    return named and not hasattr(value, "recipe_name")
 
 
 def _default(field: Field[Any]) -> Any:

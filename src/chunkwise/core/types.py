@@ -36,6 +36,9 @@ Meta = Mapping[str, object]
 NOTED = "noted"
 """The key of a chunk's meta under which an index notes what it needs itself: see chunkwise.core.noted."""
 
+FAULTS = "faults"
+"""The key of a chunk's meta under which the faults of a splitter of others are: a number for each kind."""
+
 
 class Span(NamedTuple):
     """The text from `start` up to, not including, `end`."""

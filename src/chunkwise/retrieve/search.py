@@ -112,9 +112,8 @@ def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> lis
     Where steps widen hits, a hit that does not fit once it is widened, and joined with the others, is given as it was
     found, if that fits.
     """
-    n_before = sum(not step.widens for step in retrieval.steps)
-    steps, widening = retrieval.steps[:n_before], retrieval.steps[n_before:]
-    found = Retrieval(retrieval.finder, steps).over(scope)(query, max(_RANKED, tokens // _FEWEST_TOKENS))
+    found = candidates(retrieval, query, scope=scope, tokens=tokens)
+    widening = tuple(step for step in retrieval.steps if step.widens)
     if not widening:
         return within(found, tokens)
     taken: list[Hit] = []  # to be widened
@@ -132,6 +131,12 @@ def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> lis
         if misses == _MISSES:
             break
     return ranked(_together(wide, plain))
+
+
+def candidates(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int = 0, k: int = 0) -> list[Hit]:
+    """Return the hits, best first, that `tokens` are spent on, or `k` are taken of, before any step widens them."""
+    steps = tuple(step for step in retrieval.steps if not step.widens)
+    return Retrieval(retrieval.finder, steps).over(scope)(query, max(_RANKED, tokens // _FEWEST_TOKENS, k))
 
 
 def ranked(hits: Iterable[Hit]) -> list[Hit]:

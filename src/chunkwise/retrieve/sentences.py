@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import NamedTuple, TypeAlias
@@ -112,6 +113,7 @@ class Sentences:
 
     def __init__(self, entries: Iterable[Entry], n_special: int) -> None:
         found = list(entries)
+        self._number_of = {entry.document_id: number for number, entry in enumerate(found)}
         self.each: list[Sentence] = []
         held: list[tuple[int, int, int]] = []  # of each sentence: document, chunk, tokens
         vectors, self._tagged, n_chunks = [], _Tags(), 0
@@ -146,6 +148,12 @@ class Sentences:
         alike = self.together(number, number + 1) and one.chunk.headings == other.chunk.headings
         return one.gap(other) if alike else None
 
+    def of_document(self, document_id: str) -> range:
+        """Return the numbers of the sentences of a document, none of one that is not there."""
+        number = self._number_of.get(document_id, -1)
+        first, stop = np.searchsorted(self.document, [number, number + 1]).tolist()
+        return range(first, stop)
+
     def allowed(self, where: Filter) -> NDArray[np.bool_]:
         """Return which sentences pass a filter."""
         return self._tagged.mask(where, len(self.each))
@@ -161,6 +169,15 @@ class Sentences:
             lengths: Floats = np.bincount(owner, weights=self._n_words, minlength=len(starts)).astype(float)
             self._rungs[size] = Rung(owner, starts, lengths, self._norms(starts))
         return self._rungs[size]
+
+    def parted(self, first: int, stop: int, sizes: Iterable[int]) -> Sentences:
+        """Return the same sentences, those from `first` up to `stop` a stretch of their own on the rungs of `sizes`.
+
+        They are of one document. What is left of the stretches that they are taken from is one before and one after.
+        """
+        parted = copy(self)
+        parted._rungs = {0: self.rung(0), **{size: self._parted(self.rung(size), first, stop) for size in sizes}}
+        return parted
 
     def products(self, query: NDArray[np.float32]) -> Floats:
         """Return the product of a question's vector with that of each sentence."""
@@ -187,6 +204,22 @@ class Sentences:
             weight = math.log(1 + (n - len(held) + 0.5) / (len(held) + 0.5))
             scores[held] += weight * counts[held] * (K1 + 1) / (counts[held] + scale[held])
         return scores
+
+    def _parted(self, rung: Rung, first: int, stop: int) -> Rung:
+        n = len(self.each)
+        before, after = np.searchsorted(rung.starts, [first, stop]).tolist()
+        inner = [first, *([stop] if stop < n and rung.owner[stop] == rung.owner[stop - 1] else [])]
+        starts = np.concatenate([rung.starts[:before], np.array(inner, np.intp), rung.starts[after:]])
+        owner = np.repeat(np.arange(len(starts)), np.diff(starts, append=n))
+        changed = range(max(before - 1, 0), before + len(inner))
+        ends = np.append(starts[1:], n)
+        norms = np.concatenate([rung.norms[:before], np.zeros(len(inner)), rung.norms[after:]])
+        norms[changed] = [self._norm(starts[number], ends[number]) for number in changed]
+        return Rung(owner, starts, np.bincount(owner, weights=self._n_words).astype(float), norms)
+
+    def _norm(self, first: int, stop: int) -> float:
+        rows = slice(first, stop)
+        return float(np.linalg.norm((self._vectors[self._holder[rows]] * self.tokens[rows, None]).sum(axis=0)))
 
     def _starts(self, size: int) -> Numbers:
         n = len(self.each)
