@@ -69,9 +69,7 @@ def _packages() -> str:
     from importlib.metadata import requires
 
     needed = [line for line in requires("chunkwise") or () if "extra ==" not in line]
-    base = sorted(
-        re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed
-    )  # the name, before any bound of versions
+    base = sorted(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed)  # before a bound of versions
     return ", ".join(f"{name} {_version(name)}" for name in base)
 
 
