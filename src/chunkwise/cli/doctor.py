@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -67,7 +68,8 @@ def _result(check: Callable[[], str]) -> tuple[str, str]:
 def _packages() -> str:
     from importlib.metadata import requires
 
-    base = sorted(line.split(">")[0].split("=")[0] for line in requires("chunkwise") or () if "extra ==" not in line)
+    needed = [line for line in requires("chunkwise") or () if "extra ==" not in line]
+    base = sorted(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed)  # before a bound of versions
     return ", ".join(f"{name} {_version(name)}" for name in base)
 
 
