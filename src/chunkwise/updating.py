@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chunkwise.chunkers.nest import Nest
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d, Tokenizer
+from chunkwise.core.recipes import numbered
 from chunkwise.core.types import Chunk, Document
 from chunkwise.embed import takes
 from chunkwise.embed.cache import Keeping
 from chunkwise.noting import located, with_gaps, with_units
 from chunkwise.readers.read import NOTES, Skip, doubts
 from chunkwise.text.huggingface import HuggingFace, unknown_share
+from chunkwise.transforms.summaries import summaries
 
 # In characters: what is looked at to tell whether an encoder knows a script; and the share of it that it may not know.
 # Of xquad's articles all-MiniLM-L6-v2 does not know 0 of English and Arabic, .16 of Hindi in the median (.27 at most)
@@ -43,11 +45,20 @@ class Added:
 class Update:
     """What one run of `add` has seen so far, and the documents that wait to be stored."""
 
-    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Keeping, encoder: Encoder, embed: Embed) -> None:
+    def __init__(
+        self,
+        stored: Mapping[str, tuple[str, str]],
+        cut: Keeping,
+        *,
+        encoder: Encoder,
+        embed: Embed,
+        summaries: bool = False,
+    ) -> None:
         self._stored = stored
         self._cut = cut
         self._encoder = encoder
         self._embed = embed
+        self._summaries = summaries
         self._seen: dict[str, str] = {}
         self._waiting: list[tuple[Document, str, tuple[Chunk, ...]]] = []
         self._added: list[str] = []
@@ -79,7 +90,8 @@ class Update:
             return
         self._notes += doubts(result)
         self._unread += [result.id] if _is_unknown(result, self._encoder) else []
-        chunks = with_gaps(tuple(self._cut(result)), result)
+        cut = tuple(self._cut(result))
+        chunks = with_gaps(with_summaries(cut, result, self._cut.chunker) if self._summaries else cut, result)
         chunks = located(with_units(chunks, self._cut.chunker.outlined(result)), result)
         _check_fits(_leaves(chunks), self._encoder, counted_by=self._cut.chunker.budget.tokenizer)
         self._notes += _failures(result.id, chunks)
@@ -129,6 +141,14 @@ def embedded(encoder: Encoder, documents: Sequence[tuple[Document, Sequence[Chun
 def n_levels(cut: Chunker) -> int:
     """Return how many levels of chunks a recipe makes."""
     return len(cut.sizes) + cut.sentences if isinstance(cut, Nest) else 1
+
+
+def with_summaries(chunks: Sequence[Chunk], document: Document, cut: Chunker) -> tuple[Chunk, ...]:
+    """Add summaries of a document's sections, as a level of their own behind those of the cut."""
+    own = [chunk if "level" in chunk.meta else replace(chunk, meta={**chunk.meta, "level": 0}) for chunk in chunks]
+    found = summaries(document, budget=cut.leaf_budget)
+    coarse = [replace(chunk, meta={**chunk.meta, "level": n_levels(cut)}) for chunk in found]
+    return tuple(numbered([*own, *coarse]))  # a short section is its own summary
 
 
 def searched_level(cut: Chunker) -> int:

@@ -151,7 +151,8 @@ def check_levels(scope: Scope, step: object) -> None:
 
     Raises: StoreError.
     """
-    if int(scope.store.info.get("levels", 1)) == 1:
+    info = scope.store.info
+    if int(info.get("levels", 1)) - int(info.get("summaries", False)) == 1:
         raise StoreError(f"{step!r} needs an index of several levels; index with --recipe 'nest(800, 400, 200)'")
 
 
