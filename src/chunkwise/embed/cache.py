@@ -21,7 +21,7 @@ from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Chunker, Encoder, Floats2d, Role, TokenEncoder, Tokenizer
 from chunkwise.core.types import Chunk, Document
 from chunkwise.embed.batches import check_texts
-from chunkwise.kept import prepare, transaction, user_folder
+from chunkwise.kept import make_private, prepare, transaction, user_folder
 from chunkwise.text.huggingface import HuggingFace
 from chunkwise.text.segments import Ints
 
@@ -229,7 +229,7 @@ def why_unwritable(file: Path) -> str:
     Containers and functions often have no home that can be written.
     """
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(file.parent)
     except OSError as err:
         return f"{file.parent}: {err.strerror}"
     place = file if file.exists() else file.parent
