@@ -5,7 +5,6 @@ Source: Chen et al. 2023, Dense X Retrieval (arXiv:2312.06648).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -76,12 +75,7 @@ def _facts(answer: Answer, last: int) -> list[tuple[int, str]]:
 
     Raises: ValueError, which says what is wrong with the answer.
     """
-    if answer.failure:
-        raise ValueError(answer.failure)
-    try:
-        content = json.loads(answer.text)
-    except (ValueError, RecursionError) as err:
-        raise ValueError(f"the answer is no JSON: {answer.text[:80]!r}") from err
+    content = answer.content()
     facts = content.get("facts") if isinstance(content, dict) else None
     if not isinstance(facts, list) or not all(isinstance(fact, dict) for fact in facts):
         raise ValueError(f"the answer has no list `facts`: {answer.text[:80]!r}")
