@@ -121,15 +121,15 @@ def _is_small(ruler: Ruler, floor: int, group: Span) -> bool:
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> Floats2d:
     """Encode texts, of long ones the beginning."""
-    return encoder([_beginning(text, encoder) for text in texts], role="passage")
+    tokenizer, most = encoder.tokenizer, encoder.max_tokens  # which some encoders look up in their folder
+    return encoder([_beginning(text, tokenizer, most) for text in texts], role="passage")
 
 
-def _beginning(text: str, encoder: Encoder) -> str:
-    """Return as much of a text as the encoder takes."""
-    most = encoder.max_tokens
+def _beginning(text: str, tokenizer: Tokenizer, most: int) -> str:
+    """Return as much of a text as has at most so many tokens."""
     text = text[: _LONGEST_TOKEN * most]
-    if len(text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= most:  # a token has a byte at least
+    if len(text.encode("utf-8", "replace")) + tokenizer.n_special <= most:  # a token has a byte at least
         return text
-    while (count := encoder.tokenizer.count(text)) > most:
+    while (count := tokenizer.count(text)) > most:
         text = text[: max(1, len(text) * most // (count + 1))]
     return text
