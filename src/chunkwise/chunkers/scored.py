@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Annotated
 
 from chunkwise.chunkers import cluster, marked, scorers  # noqa: F401 - registers them
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import among, outside, page_ends, paragraphs, solid_blocks, unit_ends, units
+from chunkwise.chunkers.levels import among, between, outside, page_ends, paragraphs, solid_blocks, unit_ends, units
 from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.riding import Riders, header_riders, row_at
 from chunkwise.chunkers.scorers import Drop
@@ -21,7 +21,6 @@ from chunkwise.core.recipes import Range, named, strategy
 from chunkwise.core.scoring import Passage, Scorer
 from chunkwise.core.spans import pieces
 from chunkwise.core.types import Chunk, Document, Span
-from chunkwise.text.graphemes import first_ink
 from chunkwise.text.huggingface import MINILM
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
@@ -55,7 +54,7 @@ class Scored:
         floor = self.size // 4 if self.min_size is None else self.min_size
         ends, places, groups = _ends(document, self.language), list[int](), list[Span]()
         for part in within:
-            sentences = _sentences(text, ends, part)
+            sentences = between(text, ends, part)
             if not sentences:
                 continue
             lengths = [ruler.count(*sentence) for sentence in sentences]
@@ -81,12 +80,6 @@ class Scored:
 def _ends(document: Document, language: str) -> list[int]:
     """Return where sentences end; a table or a block of code counts as one."""
     return outside(unit_ends(document, language), [block.span for block in solid_blocks(document)])
-
-
-def _sentences(text: str, ends: Sequence[int], part: Span) -> list[Span]:
-    """Return the sentences of a part, none blank."""
-    inner = ends[bisect_right(ends, part.start) : bisect_left(ends, part.end)]
-    return [Span(a, b) for a, b in pairwise([part.start, *inner, part.end]) if first_ink(text, a, b) < b]
 
 
 def _groups(document: Document, part: Span, places: Sequence[int], is_small: Callable[[Span], bool]) -> list[Span]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import unit_ends
+from chunkwise.chunkers.levels import between, unit_ends
 from chunkwise.core.protocols import LLM, Answer, Budget, Prompt
 from chunkwise.core.recipes import numbered
 from chunkwise.core.types import Chunk, Document, Span
@@ -61,9 +60,7 @@ def propositions(chunks: Sequence[Chunk], document: Document, *, budget: Budget,
 
 
 def _sentences(document: Document, own: Span, ends: Sequence[int]) -> list[Span]:
-    edges = [own.start, *(end for end in ends if own.start < end < own.end), own.end]
-    spans = (inked(document.text, Span(start, end)) for start, end in pairwise(edges))
-    return [span for span in spans if span.length]
+    return [inked(document.text, span) for span in between(document.text, ends, own)]
 
 
 def _numbered(document: Document, spans: Sequence[Span]) -> str:
