@@ -181,8 +181,10 @@ def engine(encoder: OnnxEncoder) -> str:
     """
     if wanted() == "auto":
         file = encoder.model or _packaged_minilm()
-        keep(file, _probed(encoder, file)[1])
+        verdict = _probed(encoder, file)[1]
+        keep(file, verdict)
         _chosen.cache_clear()
+        return str(verdict)
     return _loaded(encoder)[1]
 
 
