@@ -16,8 +16,10 @@ import pytest
 
 import chunkwise as cw
 from chunkwise.core.protocols import Encoder, Floats2d, Role
-from chunkwise.embed import Cached, HttpEncoder, cached, minilm
+from chunkwise.embed import Cached, HttpEncoder, StaticEncoder, cached, engines, minilm
 from chunkwise.embed import cache as cache_module
+from chunkwise.embed.static import TABLE
+from chunkwise.llm.answers import default_answers
 from chunkwise.pipeline import Index
 from unit.fake_server import FakeServer
 from unit.hashing import HashingEncoder
@@ -342,3 +344,21 @@ def test_the_command_line_keeps_vectors_where_it_is_told(folder: Path, tmp_path:
         2,
         "error: --cache names a file, --no-cache wants none: give one of the two\n",
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders there have no such mode")
+@pytest.mark.parametrize("first", ["vectors", "answers", "verdicts"])
+def test_the_users_folder_is_the_users_alone_whatever_is_kept_first(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_CACHE", str(tmp_path / "home" / "user"))
+    monkeypatch.delenv("CHUNKWISE_ANSWERS", raising=False)
+    if first == "vectors":
+        cached(StaticEncoder())(["A pump."], role="passage")
+    elif first == "verdicts":
+        engines.keep(TABLE, engines.Verdict(taken=False))
+    elif (answers := default_answers()) is not None:
+        answers.keep(b"key", "A pump.")
+    made = [path for path in (tmp_path / "home").rglob("*") if path.is_dir()]
+    assert tmp_path / "home" / "user" in made
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "home", *made)} == {0o700}

@@ -219,6 +219,11 @@ def test_a_failure_is_told_of_widened_hits_too(index: Index) -> None:
     assert all(hit.chunk.meta["rerank_failed"] == "the answer is empty" for hit in hits)
 
 
+def test_an_order_is_read_from_behind_a_fence() -> None:
+    custom_llm("fenced", lambda _prompt: '```json\n{"order": [3, 1, 2]}\n```')
+    assert reranker("llm:fenced")("q", ["a", "b", "c"]) == pytest.approx([2 / 3, 1 / 3, 1])
+
+
 def test_passages_that_an_answer_leaves_out_follow_as_they_were() -> None:
     custom_llm("lazy", lambda _prompt: '{"order": [3]}')
     assert reranker("llm:lazy")("q", ["a", "b", "c"]) == pytest.approx([2 / 3, 1 / 3, 1])

@@ -65,7 +65,8 @@ def measured(texts: Sequence[str], encoder: Encoder, *, role: Role) -> list[int]
 
     Raises: EncodeError if one is longer than the encoder takes.
     """
-    lengths = [encoder.tokenizer.count(text) for text in texts]
+    tokenizer = encoder.tokenizer  # which some encoders look up in their folder
+    lengths = [tokenizer.count(text) for text in texts]
     check_lengths(texts, lengths, limit=encoder.max_tokens, name=encoder.name, role=role)
     return lengths
 

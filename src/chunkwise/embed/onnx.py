@@ -17,7 +17,7 @@ import numpy as np
 
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
-from chunkwise.embed.batches import batches, check_lengths, check_texts, encode_batches
+from chunkwise.embed.batches import batches, check_lengths, check_texts, encode_batches, n_added
 from chunkwise.embed.engines import Verdict, judge, keep, recall, wanted
 from chunkwise.embed.folders import config, file_hash, most_tokens, prompts
 from chunkwise.embed.models import Integer, LoadedModel, Pooling, forward, known_inputs, known_output, pooled
@@ -110,7 +110,7 @@ class OnnxEncoder:
         prefix = self.query_prefix if role == "query" else self.passage_prefix
         ids = _token_ids(self.tokenizer, [prefix + text for text in texts])
         lengths = [len(row) for row in ids]
-        extra = _extra_tokens(self.tokenizer, prefix)
+        extra = n_added(self.tokenizer, prefix)
         check_lengths(texts, [n - extra for n in lengths], limit=self.max_tokens, name=self.name, role=role)
         model, padding = _loaded(self)[0], _padding_id(self.tokenizer)
         return encode_batches(
@@ -164,11 +164,9 @@ def onnx_folder(path: str | os.PathLike[str]) -> OnnxEncoder:
             f"make one with: optimum-cli export onnx --model MODEL {folder}"
         )
     query_prefix, passage_prefix = prompts(folder)
-    tokenizer = HuggingFace(str(folder))
-    prefix_tokens = max(_extra_tokens(tokenizer, prefix) for prefix in (query_prefix, passage_prefix))
     return OnnxEncoder(
         name=str(folder),
-        max_tokens=most_tokens(folder) - prefix_tokens,
+        max_tokens=most_tokens(folder) - n_added(HuggingFace(str(folder)), query_prefix, passage_prefix),
         model=model,
         pooling=_pooling(folder),
         query_prefix=query_prefix,
@@ -183,8 +181,10 @@ def engine(encoder: OnnxEncoder) -> str:
     """
     if wanted() == "auto":
         file = encoder.model or _packaged_minilm()
-        keep(file, _probed(encoder, file)[1])
+        verdict = _probed(encoder, file)[1]
+        keep(file, verdict)
         _chosen.cache_clear()
+        return str(verdict)
     return _loaded(encoder)[1]
 
 
@@ -218,10 +218,6 @@ def _frame(tokenizer: HuggingFace, prefix: str) -> tuple[Ints, Ints]:
     n_before = next(i for i in range(len(framed)) if framed[i : i + len(own)] == own)
     n_prefix = len(encode(prefix, add_special_tokens=False).ids) if prefix else 0
     return np.array(framed[: n_before + n_prefix], np.int32), np.array(framed[n_before + len(own) :], np.int32)
-
-
-def _extra_tokens(tokenizer: HuggingFace, prefix: str) -> int:
-    return tokenizer.count(prefix) - tokenizer.n_special if prefix else 0
 
 
 def _padding_id(tokenizer: HuggingFace) -> int:

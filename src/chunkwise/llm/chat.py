@@ -102,20 +102,26 @@ class Chat:
         return self.answers.known(keys) if self.answers is not None else {}
 
     def _ask_all(self, prompts: Mapping[bytes, Prompt]) -> dict[bytes, Answer]:
-        """Ask several at once, and keep each answer as it comes."""
+        """Ask several at once. What is on its way when another one stops the run is answered, and kept, as well."""
         if not prompts:
             return {}
         found: dict[bytes, Answer] = {}
         with ThreadPoolExecutor(max_workers=min(self.concurrency, len(prompts))) as pool:
-            asked: dict[Future[Answer], bytes] = {pool.submit(self._ask, one): key for key, one in prompts.items()}
+            asked: dict[Future[Answer], bytes] = {
+                pool.submit(self._ask_and_keep, *one): one[0] for one in prompts.items()
+            }
             try:
                 for done in as_completed(asked):
-                    found[asked[done]] = answer = done.result()
-                    if self.answers is not None and not answer.failure:
-                        self.answers.keep(asked[done], answer.text)
+                    found[asked[done]] = done.result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
         return found
+
+    def _ask_and_keep(self, key: bytes, prompt: Prompt) -> Answer:
+        answer = self._ask(prompt)
+        if self.answers is not None and not answer.failure:
+            self.answers.keep(key, answer.text)
+        return answer
 
     def _ask(self, prompt: Prompt) -> Answer:
         """Send one prompt, without what the server refused before."""
