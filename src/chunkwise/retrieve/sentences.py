@@ -20,7 +20,7 @@ from chunkwise.core.noted import Noted
 from chunkwise.core.protocols import Entry, Filter, Floats2d
 from chunkwise.core.types import Chunk, Span
 from chunkwise.retrieve.join import is_heading
-from chunkwise.stores.rows import tags, wanted
+from chunkwise.stores.rows import Tagged
 from chunkwise.text.sentences import sentence_spans
 from chunkwise.text.terms import terms
 
@@ -111,20 +111,19 @@ class Sentences:
     """
 
     def __init__(self, entries: Iterable[Entry], n_special: int) -> None:
-        found = list(entries)
         self.each: list[Sentence] = []
         held: list[tuple[int, int, int]] = []  # of each sentence: document, chunk, tokens
-        vectors, self._tagged, n_chunks = [], _Tags(), 0
-        for number, entry in enumerate(found):
+        vectors: list[NDArray[np.float32]] = []
+        self._tagged = Tagged()
+        for number, entry in enumerate(entries):
             for position in _leaves(entry.chunks):
                 chunk = entry.chunks[position]
                 noted = Noted.of(chunk)
                 parts = list(_parts(chunk, noted, n_special))
-                self._tagged.add(entry, chunk, range(len(self.each), len(self.each) + len(parts)))
+                self._tagged.add(entry, chunk)
                 self.each += [Sentence(chunk, span, noted) for span, _ in parts]
-                held += [(number, n_chunks, tokens) for _, tokens in parts]
+                held += [(number, len(vectors), tokens) for _, tokens in parts]
                 vectors.append(entry.vectors[position])
-                n_chunks += 1
         columns = np.array(held, np.intp).reshape(-1, 3)
         self.document, self._holder, self.tokens = columns.T.copy()
         self.rows = np.array([bool(sentence.riding) for sentence in self.each], np.bool_)
@@ -148,7 +147,7 @@ class Sentences:
 
     def allowed(self, where: Filter) -> NDArray[np.bool_]:
         """Return which sentences pass a filter."""
-        return self._tagged.mask(where, len(self.each))
+        return self._tagged.passing(where)[self._holder]
 
     def rung(self, size: int) -> Rung:
         """Return the partition into stretches of at most `size` tokens, each sentence by itself for 0.
@@ -220,26 +219,6 @@ class Sentences:
             norms[first:stop] = np.linalg.norm(sums, axis=1)
             first = stop
         return norms
-
-
-class _Tags:
-    """Which sentences carry a tag that a filter can ask for."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, list[range]] = {}
-
-    def add(self, entry: Entry, chunk: Chunk, rows: range) -> None:
-        for tag in tags(entry, chunk):
-            self._rows.setdefault(tag, []).append(rows)
-
-    def mask(self, where: Filter, n: int) -> NDArray[np.bool_]:
-        mask = np.ones(n, np.bool_)
-        for options in wanted(where):
-            any_of = np.zeros(n, np.bool_)
-            for rows in (rows for tag in options for rows in self._rows.get(tag, [])):
-                any_of[rows.start : rows.stop] = True
-            mask &= any_of
-        return mask
 
 
 def _leaves(chunks: Sequence[Chunk]) -> Iterator[int]:
