@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.core.leaves import leaves
 from chunkwise.core.noted import Noted
 from chunkwise.core.protocols import Entry, Filter, Floats2d
 from chunkwise.core.types import Chunk, Span
@@ -116,8 +117,10 @@ class Sentences:
         vectors: list[NDArray[np.float32]] = []
         self._tagged = Tagged()
         for number, entry in enumerate(entries):
-            for position in _leaves(entry.chunks):
+            for position in leaves(entry.chunks):
                 chunk = entry.chunks[position]
+                if chunk.is_derived:  # no text of its own
+                    continue
                 noted = Noted.of(chunk)
                 parts = list(_parts(chunk, noted, n_special))
                 self._tagged.add(entry, chunk)
@@ -219,14 +222,6 @@ class Sentences:
             norms[first:stop] = np.linalg.norm(sums, axis=1)
             first = stop
         return norms
-
-
-def _leaves(chunks: Sequence[Chunk]) -> Iterator[int]:
-    """Yield the positions of the chunks of a document that no other is cut from, and that are its own text."""
-    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
-    for position, chunk in enumerate(chunks):
-        if chunk.id not in parents and not chunk.is_derived:
-            yield position
 
 
 def _parts(chunk: Chunk, noted: Noted, n_special: int) -> Iterator[tuple[Span, int]]:
