@@ -61,10 +61,7 @@ class Sentence(NamedTuple):
         chunk, header = self.chunk, self.noted.header(self.span.start)
         if header is None and len(chunk.spans) == 1:
             return {}
-        found, start = dict[Span, str](), 0
-        for span in chunk.spans[:-1]:
-            found[span] = chunk.text[start : start + span.length]
-            start += span.length
+        found = dict(chunk.parts[:-1])
         return found if header is None else {**found, header: self._slice(*header)}
 
     def source(self, span: Span) -> Span | None:
