@@ -11,11 +11,10 @@ Needs the questions in `../shared/data` (or $CHUNKWISE_SHARED). Cost: about 20 m
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,8 @@ from chunkwise.chunkers.cluster import Cluster
 from chunkwise.core.protocols import Encoder
 from chunkwise.core.scoring import Passage
 from chunkwise.embed import encoder
-from questions import SHARED
-from retrieval import recall
+from chunkwise.evaluate.metrics import recall
+from questions import Question, load
 
 _SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
 # Published recall at five hits.
@@ -36,20 +35,17 @@ _PIECE = 50
 
 def main(only: Sequence[str], encode: Encoder) -> Iterator[str]:
     """Yield one row for each published one: measured recall, published recall, chunks, recall of each corpus."""
-    folder = SHARED / "data" / "chroma"
-    texts = {path.name: path.read_bytes().decode() for path in sorted((folder / "documents").iterdir())}
-    texts = {name: text for name, text in texts.items() if name in (only or texts)}
-    questions = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
-    questions = [one for one in questions if one["evidence"][0]["document"] in texts]
-    asked = encode([question["query"] for question in questions], role="query")
+    given = load("chroma")
+    texts = {document.id: document.text for document in given.documents if not only or document.id in only}
+    questions = [question for question in given.questions if _document(question) in texts]
+    asked = encode([question.text for question in questions], role="query")
     for row, published in _PUBLISHED.items():
         cut = _cutter(row, encode)
-        chunks = [cw.Chunk(name, (span,), span.slice(text)) for name, text in texts.items() for span in cut(text)]
-        vectors = encode([chunk.text for chunk in chunks], role="passage")
+        chunks = [(name, span) for name, text in texts.items() for span in cut(text)]
+        vectors = encode([span.slice(texts[name]) for name, span in chunks], role="passage")
         found = np.argsort(-(asked @ vectors.T), axis=1, kind="stable")[:, :5]
         scores = [
-            recall(question, [cw.Hit(chunks[i], 0, 1, ()) for i in hits])
-            for question, hits in zip(questions, found, strict=True)
+            recall([chunks[i] for i in best], question.gold) for question, best in zip(questions, found, strict=True)
         ]
         each = " ".join(f"{name} {100 * _mean_of(name, questions, scores):.1f}" for name in texts)
         yield f"| {row} | {100 * statistics.mean(scores):.1f} | {published} | {len(chunks)} | {each} |"
@@ -130,10 +126,15 @@ def _trimmed(text: str, span: cw.Span) -> cw.Span:
     return cw.Span(start, max(start, span.start + len(inside.rstrip())))
 
 
-def _mean_of(name: str, questions: Sequence[dict[str, Any]], scores: Sequence[float]) -> float:
+def _mean_of(name: str, questions: Sequence[Question], scores: Sequence[float]) -> float:
     return statistics.mean(
-        score for question, score in zip(questions, scores, strict=True) if question["evidence"][0]["document"] == name
+        score for question, score in zip(questions, scores, strict=True) if _document(question) == name
     )
+
+
+def _document(question: Question) -> str:
+    """Return the id of the one document that a question of this set is about."""
+    return question.gold[0][0]
 
 
 if __name__ == "__main__":

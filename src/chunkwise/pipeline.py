@@ -45,7 +45,6 @@ Progress = Callable[[int, int, str], None]
 # Chunks are embedded and stored in groups: enough to sort by length, little enough to lose when stopped.
 _GROUP = 256
 
-
 # An index with more chunks is not read into memory to assemble evidence: a gigabyte. Of how many chunks the documents
 # are read then: on covidqa, 54 papers, those of the 20 best hold 97 % of the evidence.
 _IN_MEMORY, _DOCUMENTS = 400_000, 20

@@ -11,6 +11,7 @@ import numpy as np
 
 from chunkwise.chunkers.nest import Nest
 from chunkwise.core.errors import EncodeError
+from chunkwise.core.leaves import leaves
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d, Tokenizer
 from chunkwise.core.recipes import numbered
 from chunkwise.core.types import Chunk, Document
@@ -100,9 +101,8 @@ class Update:
 
     def entries(self) -> list[Entry]:
         """Embed what waits, and hand it over."""
-        leaves = [_leaves(chunks) for _, _, chunks in self._waiting]
-        embedded = [(document, own) for (document, _, _), own in zip(self._waiting, leaves, strict=True)]
-        parts = iter(np.split(self._embed(embedded), np.cumsum([len(own) for own in leaves])))
+        embedded = [(document, _leaves(chunks)) for document, _, chunks in self._waiting]
+        parts = iter(np.split(self._embed(embedded), np.cumsum([len(own) for _, own in embedded])))
         entries = []
         for document, fingerprint, chunks in self._waiting:
             vectors = pooled(chunks, next(parts))
@@ -161,27 +161,26 @@ def pooled(chunks: Sequence[Chunk], leaf_vectors: Floats2d) -> Floats2d:
 
     A parent's is the mean of its children's, each as often as it has tokens, at unit length. Parents come first.
     """
-    leaves = {chunk.id: row for row, chunk in enumerate(_leaves(chunks))}
-    if len(leaves) == len(chunks):
+    of_leaf = {position: row for row, position in enumerate(leaves(chunks))}
+    if len(of_leaf) == len(chunks):
         return leaf_vectors
     place = {chunk.id: row for row, chunk in enumerate(chunks)}
     sums = np.zeros((len(chunks), leaf_vectors.shape[1]), np.float64)
     for row in range(len(chunks) - 1, -1, -1):
         chunk = chunks[row]
-        if chunk.id in leaves:
-            sums[row] = chunk.token_count * leaf_vectors[leaves[chunk.id]].astype(np.float64)
+        if row in of_leaf:
+            sums[row] = chunk.token_count * leaf_vectors[of_leaf[row]].astype(np.float64)
         if chunk.parent in place and not chunk.is_derived:
             sums[place[chunk.parent]] += sums[row]
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     vectors = (sums / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    vectors[[place[id] for id in leaves]] = leaf_vectors  # as the encoder gave them, to the last bit
+    vectors[list(of_leaf)] = leaf_vectors  # as the encoder gave them, to the last bit
     return vectors
 
 
 def _leaves(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
-    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
-    return tuple(chunk for chunk in chunks if chunk.id not in parents) if parents else tuple(chunks)
+    return tuple(chunks[i] for i in leaves(chunks))
 
 
 def _failures(document_id: str, chunks: Sequence[Chunk]) -> list[str]:

@@ -181,7 +181,7 @@ def test_a_server_that_can_answer_nothing_stops_the_run(status: int, tmp_path: P
         model = patient(server.url, concurrency=1, answers=tmp_path / "kept")
         with pytest.raises(AnswerError, match=rf"{server.url}/chat/completions: HTTP {status}"):
             model([Prompt("", str(n)) for n in range(50)])
-        assert len(server.asked) < 10
+        assert len(server.asked) == len(replies) if status in (429, 503) else len(server.asked) == 2
         assert ask(model, "0").text == "Yes."  # what was answered is kept
 
 

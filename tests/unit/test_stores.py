@@ -218,6 +218,7 @@ def test_what_was_stored_is_read_back_by_document(store: Store) -> None:
         assert np.allclose(one.vectors, other.vectors)
     assert [one.document_id for one in store.entries(["b.md", "none.md"])] == ["b.md"]
     assert list(store.entries([])) == []
+    assert list(store.entries(())) == []
 
 
 def test_a_revision_tells_of_every_change(store: Store) -> None:

@@ -65,8 +65,8 @@ class TwoStage:
 
     A section is a document's chunks under the same headings, or the whole document; among the best `depth` hits it has
     the mean score of its three best. `by="parent"` searches the level above by words and meaning for the best parents
-    instead, which needs an index by `nest(...)`; `by="summary"` the summaries of sections, which needs an index with
-    them. There may be fewer hits than are asked for.
+    instead, which needs hits that have parents, as of an index by `nest(...)`; `by="summary"` the summaries of
+    sections, which needs an index with them. There may be fewer hits than are asked for.
     """
 
     sections: Annotated[int, Range(2, 20, log=True, least=1)] = 5
@@ -78,13 +78,19 @@ class TwoStage:
         if self.by == "summary":
             chosen = self._summarised(query, scope)
             return ranked([hit for hit in hits if _lies_in(hit.chunk, chosen)][:k])
-        best = self._parents(query, scope) if self.by == "parent" else self._pooled(hits)
+        best = self._parents(query, hits, scope) if self.by == "parent" else self._pooled(hits)
         return ranked([hit for hit in hits if self._section(hit.chunk) in best][:k])
 
-    def _parents(self, query: str, scope: Scope) -> set[Section]:
+    def _parents(self, query: str, hits: Sequence[Hit], scope: Scope) -> set[Section]:
         check_levels(scope, self)
-        level = scope.store.info["level"]
-        above = replace(scope, where={**scope.where, "level": level - 1})
+        levels = {hit.chunk.meta.get("level") for hit in hits}
+        around = sorted(level - 1 for level in levels if isinstance(level, int) and level)
+        if hits and not around:
+            raise StoreError(
+                f"{self!r} needs a level above the one that is searched, which is the first; search a lower one, as "
+                "with --where level=1, or index with --recipe 'nest(800, 400, 200)'"
+            )
+        above = replace(scope, where={**scope.where, "level": around})
         return {(hit.chunk.document_id, (hit.chunk.id,)) for hit in Hybrid()(query, self.sections, scope=above)}
 
     def _summarised(self, query: str, scope: Scope) -> Sequence[Chunk]:
