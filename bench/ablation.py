@@ -24,6 +24,7 @@ from chunkwise.pipeline import DEFAULT_RECIPE
 from chunkwise.retrieve.assemble import LADDERS
 from frontier import load_once
 from frontier_methods import LADDER, MINILM, Assembled, Method, keep_vectors, opened
+from questions import gold
 
 HERE = Path(__file__).resolve().parent
 Recalls: TypeAlias = NDArray[np.float64]
@@ -76,7 +77,9 @@ def main() -> None:
             for method in METHODS:
                 if method.recipe == recipe:
                     asked = load_once(name).questions[:: given.every]
-                    rows = [[recall(method.find(index, one.text, most), one.gold) for most in budgets] for one in asked]
+                    rows = [
+                        [recall(method.find(index, one.text, most), gold(one)) for most in budgets] for one in asked
+                    ]
                     found[name][method.name] = 100 * np.array(rows)
                     print(f"{name}: {method.name}", file=sys.stderr, flush=True)
     (HERE / "ABLATION.md").write_text("\n".join(_page(found, given.every)) + "\n", "utf-8")

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from chunkwise.blaming import blame, blame_assembly
-from chunkwise.core.types import Evidence, Query
 from chunkwise.embed.cache import user_file
 from chunkwise.evaluate.misses import Blame, Cause, table
 from chunkwise.pipeline import DEFAULT_RECIPE
@@ -44,17 +43,13 @@ def main() -> None:
 
 def blamed(questions: QuestionSet) -> Iterator[Blame]:
     """Yield why each recipe misses evidence, by a hybrid search; the last one assembles it."""
-    queries = [
-        Query(str(number), question.text, tuple((Evidence(id, span),) for id, span in question.gold))
-        for number, question in enumerate(questions.questions)
-    ]
     for recipe, vectors in (RECIPES | OTHERS).items():
         index = opened(vectors)
         index.add_documents(questions.documents, recipe=recipe)
-        yield blame(index, queries, questions.documents, tokens=BUDGET)
+        yield blame(index, questions.questions, questions.documents, tokens=BUDGET)
     index = opened(MINILM)
     index.add_documents(questions.documents, recipe=LADDER)
-    yield blame_assembly(index, queries, questions.documents, tokens=BUDGET)
+    yield blame_assembly(index, questions.questions, questions.documents, tokens=BUDGET)
 
 
 def agreement(blames: list[Blame]) -> Iterator[str]:

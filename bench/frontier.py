@@ -29,7 +29,7 @@ from chunkwise.embed.cache import user_file
 from chunkwise.evaluate.metrics import iou, precision, recall
 from frontier_methods import METHODS, Method, keep_vectors, n_tokens, opened
 from frontier_results import BUDGETS, SETS, Result, all_stored, keep, stored
-from questions import Question, QuestionSet, load
+from questions import QuestionSet, gold, load
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / ".bench" / "frontier"
@@ -98,7 +98,7 @@ def measured(questions: QuestionSet, methods: Sequence[Method]) -> Iterator[Resu
 
 
 def asked(
-    index: cw.Index, texts: Mapping[str, str], method: Method, question: Question
+    index: cw.Index, texts: Mapping[str, str], method: Method, question: cw.Query
 ) -> list[tuple[float, float, float, float]]:
     """Return recall, precision, IoU and the tokens returned at each budget. No method may spend more than it has."""
     scores = []
@@ -107,8 +107,8 @@ def asked(
         cost = sum(n_tokens(span.slice(texts[id])) for id, span in found)
         if cost > budget:
             raise SystemExit(f"{method.name} returns {cost} tokens where it may {budget}: {question.text}")
-        gold = question.gold
-        scores.append((recall(found, gold), precision(found, gold), iou(found, gold), float(cost)))
+        wanted = gold(question)
+        scores.append((recall(found, wanted), precision(found, wanted), iou(found, wanted), float(cost)))
     return scores
 
 

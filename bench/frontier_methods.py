@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -13,7 +12,7 @@ import numpy as np
 
 import chunkwise as cw
 from chunkwise.core.protocols import Encoder, Floats2d, Role, Tokenizer
-from chunkwise.core.types import Hit, Span
+from chunkwise.core.types import Hit
 from chunkwise.embed import cached, custom_encoder, minilm, takes
 from chunkwise.embed.batches import unit
 from chunkwise.evaluate.metrics import Located
@@ -80,11 +79,10 @@ def within(hits: Sequence[Hit], budget: int) -> list[Located]:
     for hit in hits:
         if left < _LEAST_LEFT * budget:
             break
-        spans = located(hit)
-        cost = sum(n_tokens(text) for _, _, text in spans)
+        cost = sum(n_tokens(text) for _, text in hit.chunk.parts)
         if cost <= left:
             left -= cost
-            kept += [(id, span) for id, span, _ in spans]
+            kept += [(hit.chunk.document_id, span) for span in hit.chunk.spans]
     return kept
 
 
@@ -154,14 +152,6 @@ def opened(vectors: str) -> cw.Index:
     if vectors == LATE:
         return cw.Index("memory:", encoder=minilm(), cache=None, late=True)
     return cw.Index("memory:", encoder=vectors, cache=None)
-
-
-def located(hit: Hit) -> list[tuple[str, Span, str]]:
-    """Return the spans of a hit with their texts, which are slices of the chunk's own."""
-    chunk = hit.chunk
-    edges = accumulate((span.length for span in chunk.spans), initial=0)
-    texts = [chunk.text[start:end] for start, end in pairwise(edges)]
-    return [(chunk.document_id, span, text) for span, text in zip(chunk.spans, texts, strict=True)]
 
 
 @lru_cache(maxsize=100_000)

@@ -10,9 +10,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import chunkwise as cw
-from chunkwise.core.protocols import Encoder, Floats2d, Role, Tokenizer
+from chunkwise.core.protocols import Encoder, Floats2d, Role
 from chunkwise.embed import minilm
 from chunkwise.embed.onnx import engine
 from cost import cell
@@ -25,33 +26,16 @@ _OTHER = "structural(size=150) | context(headings=True)"
 _EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "corpus"
 
 
-@dataclass(slots=True)
 class Timed:
     """The default encoder, with a watch."""
 
-    encoder: Encoder
-    seconds: float = 0.0
-    n_texts: int = 0
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.seconds = 0.0
+        self.n_texts = 0
 
-    @property
-    def name(self) -> str:
-        return self.encoder.name
-
-    @property
-    def fingerprint(self) -> str:
-        return self.encoder.fingerprint
-
-    @property
-    def dim(self) -> int:
-        return self.encoder.dim
-
-    @property
-    def max_tokens(self) -> int:
-        return self.encoder.max_tokens
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        return self.encoder.tokenizer
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.encoder, name)
 
     def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d:
         start = time.perf_counter()

@@ -11,11 +11,10 @@ Needs the questions in `../shared/data` (or $CHUNKWISE_SHARED). Cost: about 20 m
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +22,9 @@ import chunkwise as cw
 from chunkwise.chunkers.cluster import Cluster
 from chunkwise.core.protocols import Encoder
 from chunkwise.core.scoring import Passage
-from chunkwise.core.types import Evidence
 from chunkwise.embed import encoder
 from chunkwise.evaluate.measures import IoU, Precision, Recall, scores
-from questions import SHARED
+from questions import load
 
 _SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
 # Published recall, precision and IoU at five hits.
@@ -45,33 +43,25 @@ def main(only: Sequence[str], encode: Encoder) -> Iterator[str]:
 
     Of each corpus its recall. With overlap, precision and IoU count repeated text as often as it is returned.
     """
-    folder = SHARED / "data" / "chroma"
-    texts = {path.name: path.read_bytes().decode() for path in sorted((folder / "documents").iterdir())}
-    texts = {name: text for name, text in texts.items() if name in (only or texts)}
-    questions = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
-    questions = [one for one in questions if one["evidence"][0]["document"] in texts]
-    queries = [_query(question) for question in questions]
-    asked = encode([query.text for query in queries], role="query")
+    given = load("chroma")
+    texts = {document.id: document.text for document in given.documents if not only or document.id in only}
+    questions = [question for question in given.questions if _document(question) in texts]
+    asked = encode([question.text for question in questions], role="query")
     for row, published in _PUBLISHED.items():
         cut = _cutter(row, encode)
         chunks = [cw.Chunk(name, (span,), span.slice(text)) for name, text in texts.items() for span in cut(text)]
         vectors = encode([chunk.text for chunk in chunks], role="passage")
         found = np.argsort(-(asked @ vectors.T), axis=1, kind="stable")[:, :5]
         hits = {
-            query.id: [cw.Hit(chunks[i], 0.0, rank, ()) for rank, i in enumerate(best, 1)]
-            for query, best in zip(queries, found, strict=True)
+            question.id: [cw.Hit(chunks[i], 0.0, rank, ()) for rank, i in enumerate(best, 1)]
+            for question, best in zip(questions, found, strict=True)
         }
-        measured = [*scores([Recall @ 5, Precision @ 5, IoU @ 5], queries, hits).values()]
+        measured = [*scores([Recall @ 5, Precision @ 5, IoU @ 5], questions, hits).values()]
         told = " | ".join(
             f"{100 * statistics.mean(some):.1f} ({theirs})" for some, theirs in zip(measured, published, strict=True)
         )
         each = " ".join(f"{name} {100 * _mean_of(name, questions, measured[0]):.1f}" for name in texts)
         yield f"| {row} | {told} | {len(chunks)} | {each} |"
-
-
-def _query(question: dict[str, Any]) -> cw.Query:
-    gold = (Evidence(one["document"], cw.Span(one["start"], one["end"])) for one in question["evidence"])
-    return cw.Query(question["id"], question["query"], tuple((one,) for one in gold))
 
 
 def _cutter(row: str, encode: Encoder) -> Callable[[str], list[cw.Span]]:
@@ -149,10 +139,15 @@ def _trimmed(text: str, span: cw.Span) -> cw.Span:
     return cw.Span(start, max(start, span.start + len(inside.rstrip())))
 
 
-def _mean_of(name: str, questions: Sequence[dict[str, Any]], scores: Sequence[float]) -> float:
+def _mean_of(name: str, questions: Sequence[cw.Query], scores: Sequence[float]) -> float:
     return statistics.mean(
-        score for question, score in zip(questions, scores, strict=True) if question["evidence"][0]["document"] == name
+        score for question, score in zip(questions, scores, strict=True) if _document(question) == name
     )
+
+
+def _document(question: cw.Query) -> str:
+    """Return the id of the one document that a question of this set is about."""
+    return question.evidence[0][0].document_id
 
 
 if __name__ == "__main__":

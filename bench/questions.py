@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chunkwise.core.errors import ChunkwiseError
-from chunkwise.core.types import Document, Span
+from chunkwise.core.types import Document, Evidence, Query, Span
 from chunkwise.evaluate.metrics import Located
 from chunkwise.readers.read import Reading, read
 
@@ -21,20 +21,12 @@ _TITLED = ("covidqa",)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question, and the spans that answer it."""
-
-    text: str
-    gold: Sequence[Located]
-
-
-@dataclass(frozen=True, slots=True)
 class QuestionSet:
     """Questions about some documents, which are searched together."""
 
     name: str
     documents: Sequence[Document]
-    questions: Sequence[Question]
+    questions: Sequence[Query]
 
 
 def load(name: str) -> QuestionSet:
@@ -58,9 +50,14 @@ def load(name: str) -> QuestionSet:
             span = Span(one["start"] - shift, one["end"] - shift)
             if not span.slice(documents[id].text).startswith(one.get("text", "")):
                 raise ChunkwiseError(f"{name}, question {told['id']}: the evidence is not at {one['start']} of {id}")
-            gold.append((id, span))
-        questions.append(Question(told["query"], gold))
+            gold.append((Evidence(id, span),))
+        questions.append(Query(told["id"], told["query"], tuple(gold)))
     return QuestionSet(name, list(documents.values()), questions)
+
+
+def gold(question: Query) -> list[Located]:
+    """Return the spans that answer a question of these sets, which know no alternatives."""
+    return [(one.document_id, one.span) for (one,) in question.evidence]
 
 
 def _read(file: Path, *, titled: bool) -> Document:

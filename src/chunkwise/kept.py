@@ -29,6 +29,16 @@ def user_folder() -> Path:
     return folder / "chunkwise"
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder, and those around it that are missing, into which only the user may look.
+
+    What is kept tells what documents say. Raises: OSError.
+    """
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(missing):  # `parents=True` would make them as open as any folder
+        place.mkdir(mode=0o700, exist_ok=True)
+
+
 def prepare(connection: sqlite3.Connection, *, mark: int, version: int, table: str) -> None:
     """Make the table in a new file, and mark it; several processes may do so at once.
 

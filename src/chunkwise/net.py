@@ -7,7 +7,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -82,7 +82,7 @@ def post(
             return answer
         if not answer.transient or tried >= tries:
             after = f" (tried {tried} times)" if tried > 1 else ""
-            return Failure(answer.reason + after, answer.remedy, answer.status, answer.transient, answer.reached)
+            return replace(answer, reason=answer.reason + after)
         sleep(answer.wait + jitter(tried, answer.backoff))
 
 

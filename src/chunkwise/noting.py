@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from chunkwise.chunkers.levels import solid_blocks, unit_ends, without_orphans
 from chunkwise.chunkers.riding import header_riders
+from chunkwise.core.leaves import leaves
 from chunkwise.core.noted import Header, Noted
 from chunkwise.core.outline import outline
 from chunkwise.core.types import Chunk, Document, Span
@@ -41,10 +42,11 @@ def with_units(chunks: Sequence[Chunk], document: Document) -> tuple[Chunk, ...]
     Cost: linear; the sentences of the document are those that the chunker has found already, where it looked for all.
     """
     places = _Places(document)
-    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
-    return tuple(
-        chunk if chunk.is_derived or chunk.id in parents else places.noted(chunk).on(chunk) for chunk in chunks
-    )
+    found = list(chunks)
+    for i in leaves(chunks):
+        if not chunks[i].is_derived:
+            found[i] = places.noted(chunks[i]).on(chunks[i])
+    return tuple(found)
 
 
 def located(chunks: tuple[Chunk, ...], document: Document) -> tuple[Chunk, ...]:

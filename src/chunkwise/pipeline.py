@@ -47,7 +47,6 @@ Progress = Callable[[int, int, str], None]
 # Chunks are embedded and stored in groups: enough to sort by length, little enough to lose when stopped.
 _GROUP = 256
 
-
 # An index with more chunks is not read into memory to assemble evidence: a gigabyte. Of how many chunks the documents
 # are read then: on covidqa, 54 papers, those of the 20 best hold 97 % of the evidence.
 _IN_MEMORY, _DOCUMENTS = 400_000, 20
@@ -121,7 +120,9 @@ class Index:
     An index is made with one recipe and one encoder, which it remembers; opening it needs neither.
     `cache` is a file that keeps the vectors of passages for other indexes, None for none. By default it is in the
     user's cache folder, and serves encoders that are named: what an encoder object says of itself is not vouched for.
-    With `late` chunks are embedded as parts of their document: see chunkwise.embed.late. It is remembered, too.
+    With `late` chunks are embedded as parts of their document: see chunkwise.embed.late. With `summaries` every section
+    also has its key sentences as an entry of its own, which no search finds but `two_stage(by="summary")`, or one
+    `where` they are asked for. Both are remembered, too.
     Raises: StoreError if the folder holds something else, or was made with another encoder, or in the other way;
     EncodeError if an encoder can't embed late.
     """
@@ -133,6 +134,7 @@ class Index:
         encoder: str | Encoder | None = None,
         cache: str | os.PathLike[str] | None = USER_CACHE,
         late: bool | None = None,
+        summaries: bool | None = None,
     ) -> None:
         self.url = str(url)
         self._store = open_store(self.url)
@@ -154,14 +156,21 @@ class Index:
                 f"{self.url} was made with another version of {self.encoder.name}, whose vectors differ; "
                 "index into another folder"
             )
-        self.late = bool(made_with.get("late", False) if made_with else late)
-        if late is not None and late != self.late:
-            raise StoreError(
-                f"{self.url} was made with late={self.late}, whose vectors differ; open it without saying, or index "
-                "into another folder"
-            )
+        self.late = self._remembered("late", late)
+        self.summaries = self._remembered("summaries", summaries)
         if self.late:
             late_chunking(self.encoder)  # what can't be done is told at once
+
+    def _remembered(self, name: str, wanted: bool | None) -> bool:
+        """Return how the index was made, or is to be; refuse another way."""
+        made_with = self._store.info
+        found = bool(made_with.get(name, False) if made_with else wanted)
+        if wanted is not None and wanted != found:
+            raise StoreError(
+                f"{self.url} was made with {name}={found}, which stays; open it without saying, or index into another "
+                "folder"
+            )
+        return found
 
     @property
     def recipe(self) -> str:
@@ -208,7 +217,7 @@ class Index:
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
         (cut, notes), (embed, doubt) = self._chunker(recipe), self.embedding()
-        update = Update(self._store.documents(), Keeping(cut, self._cache), self.encoder, embed)
+        update = self._update(cut, embed)
         reading = replace(reading, clean=reading.clean or self.clean)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
             update.take(result)
@@ -224,7 +233,7 @@ class Index:
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
         (cut, notes), (embed, doubt) = self._chunker(recipe), self.embedding()
-        update = Update(self._store.documents(), Keeping(cut, self._cache), self.encoder, embed)
+        update = self._update(cut, embed)
         for document in documents:
             update.take(document)
             if update.n_waiting >= _GROUP:
@@ -358,11 +367,21 @@ class Index:
             "fingerprint": self.encoder.fingerprint,
             "dim": dim,
             "late": self.late,
-            "levels": n_levels(cut),
+            "summaries": self.summaries,
+            "levels": n_levels(cut) + self.summaries,
             "level": searched_level(cut),
             "tokenizer": cut.budget.tokenizer.name,
             "chunkwise": chunkwise.__version__,
         }
+
+    def _update(self, cut: Chunker, embed: Embed) -> Update:
+        return Update(
+            self._store.documents(),
+            Keeping(cut, self._cache),
+            encoder=self.encoder,
+            embed=embed,
+            summaries=self.summaries,
+        )
 
     def _gone(self, folder: Path) -> Iterator[str]:
         """Yield the documents that came from this folder and whose file is no more."""

@@ -5,20 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chunkwise.chunkers.external import faults
 from chunkwise.chunkers.nest import Nest
 from chunkwise.core.errors import EncodeError
+from chunkwise.core.leaves import leaves
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d, Tokenizer
+from chunkwise.core.recipes import numbered
 from chunkwise.core.types import FAULTS, Chunk, Document
 from chunkwise.embed import takes
 from chunkwise.embed.cache import Keeping
 from chunkwise.noting import located, with_gaps, with_units
 from chunkwise.readers.read import NOTES, Skip, doubts
 from chunkwise.text.huggingface import HuggingFace, unknown_share
+from chunkwise.transforms.summaries import summaries
 
 # In characters: what is looked at to tell whether an encoder knows a script; and the share of it that it may not know.
 # Of xquad's articles all-MiniLM-L6-v2 does not know 0 of English and Arabic, .16 of Hindi in the median (.27 at most)
@@ -44,11 +47,20 @@ class Added:
 class Update:
     """What one run of `add` has seen so far, and the documents that wait to be stored."""
 
-    def __init__(self, stored: Mapping[str, tuple[str, str]], cut: Keeping, encoder: Encoder, embed: Embed) -> None:
+    def __init__(
+        self,
+        stored: Mapping[str, tuple[str, str]],
+        cut: Keeping,
+        *,
+        encoder: Encoder,
+        embed: Embed,
+        summaries: bool = False,
+    ) -> None:
         self._stored = stored
         self._cut = cut
         self._encoder = encoder
         self._embed = embed
+        self._summaries = summaries
         self._seen: dict[str, str] = {}
         self._waiting: list[tuple[Document, str, tuple[Chunk, ...]]] = []
         self._added: list[str] = []
@@ -80,7 +92,8 @@ class Update:
             return
         self._notes += doubts(result)
         self._unread += [result.id] if _is_unknown(result, self._encoder) else []
-        chunks = with_gaps(tuple(self._cut(result)), result)
+        cut = tuple(self._cut(result))
+        chunks = with_gaps(with_summaries(cut, result, self._cut.chunker) if self._summaries else cut, result)
         chunks = located(with_units(chunks, self._cut.chunker.outlined(result)), result)
         _check_fits(_leaves(chunks), self._encoder, counted_by=self._cut.chunker.budget.tokenizer)
         self._notes += _failures(result.id, chunks) + _faults(result.id, chunks, self._encoder)
@@ -89,9 +102,8 @@ class Update:
 
     def entries(self) -> list[Entry]:
         """Embed what waits, and hand it over."""
-        leaves = [_leaves(chunks) for _, _, chunks in self._waiting]
-        embedded = [(document, own) for (document, _, _), own in zip(self._waiting, leaves, strict=True)]
-        parts = iter(np.split(self._embed(embedded), np.cumsum([len(own) for own in leaves])))
+        embedded = [(document, _leaves(chunks)) for document, _, chunks in self._waiting]
+        parts = iter(np.split(self._embed(embedded), np.cumsum([len(own) for _, own in embedded])))
         entries = []
         for document, fingerprint, chunks in self._waiting:
             vectors = pooled(chunks, next(parts))
@@ -132,6 +144,14 @@ def n_levels(cut: Chunker) -> int:
     return len(cut.sizes) + cut.sentences if isinstance(cut, Nest) else 1
 
 
+def with_summaries(chunks: Sequence[Chunk], document: Document, cut: Chunker) -> tuple[Chunk, ...]:
+    """Add summaries of a document's sections, as a level of their own behind those of the cut."""
+    own = [chunk if "level" in chunk.meta else replace(chunk, meta={**chunk.meta, "level": 0}) for chunk in chunks]
+    found = summaries(document, budget=cut.leaf_budget)
+    coarse = [replace(chunk, meta={**chunk.meta, "level": n_levels(cut)}) for chunk in found]
+    return tuple(numbered([*own, *coarse]))  # a short section is its own summary
+
+
 def searched_level(cut: Chunker) -> int:
     """Return the level that a plain search ranks: the smallest chunks, or those around the sentences of a ladder."""
     return len(cut.sizes) - 1 if isinstance(cut, Nest) else 0
@@ -142,27 +162,26 @@ def pooled(chunks: Sequence[Chunk], leaf_vectors: Floats2d) -> Floats2d:
 
     A parent's is the mean of its children's, each as often as it has tokens, at unit length. Parents come first.
     """
-    leaves = {chunk.id: row for row, chunk in enumerate(_leaves(chunks))}
-    if len(leaves) == len(chunks):
+    of_leaf = {position: row for row, position in enumerate(leaves(chunks))}
+    if len(of_leaf) == len(chunks):
         return leaf_vectors
     place = {chunk.id: row for row, chunk in enumerate(chunks)}
     sums = np.zeros((len(chunks), leaf_vectors.shape[1]), np.float64)
     for row in range(len(chunks) - 1, -1, -1):
         chunk = chunks[row]
-        if chunk.id in leaves:
-            sums[row] = chunk.token_count * leaf_vectors[leaves[chunk.id]].astype(np.float64)
+        if row in of_leaf:
+            sums[row] = chunk.token_count * leaf_vectors[of_leaf[row]].astype(np.float64)
         if chunk.parent in place and not chunk.is_derived:
             sums[place[chunk.parent]] += sums[row]
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     vectors = (sums / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    vectors[[place[id] for id in leaves]] = leaf_vectors  # as the encoder gave them, to the last bit
+    vectors[list(of_leaf)] = leaf_vectors  # as the encoder gave them, to the last bit
     return vectors
 
 
 def _leaves(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return the chunks that no other is cut from; of a hierarchy, only these are embedded."""
-    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
-    return tuple(chunk for chunk in chunks if chunk.id not in parents) if parents else tuple(chunks)
+    return tuple(chunks[i] for i in leaves(chunks))
 
 
 def _failures(document_id: str, chunks: Sequence[Chunk]) -> list[str]:

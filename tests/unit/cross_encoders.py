@@ -9,7 +9,7 @@ from pathlib import Path
 from chunkwise.text.huggingface import MINILM
 
 # Numbers of the ONNX format: onnx.proto3, operator set 12.
-_FLOAT, _INT64, _INT, _INTS = 1, 7, 2, 7
+FLOAT, INT64, _INT, _INTS = 1, 7, 2, 7
 
 
 def cross_encoder_folder(place: Path) -> Path:
@@ -21,8 +21,11 @@ def cross_encoder_folder(place: Path) -> Path:
     return place
 
 
-def overlap_model(output: str = "logits") -> bytes:
-    """Return a model whose score is the number of pairs of equal tokens, one of the question and one of the text."""
+def overlap_model(output: str = "logits", *, numbers: int = INT64) -> bytes:
+    """Return a model whose score is the number of pairs of equal tokens, one of the question and one of the text.
+
+    `numbers` are what it is given, in the numbers of the format.
+    """
     nodes = [
         _node("Mul", ["attention_mask", "token_type_ids"], "of_text"),
         _node("Sub", ["attention_mask", "of_text"], "of_question"),
@@ -31,15 +34,15 @@ def overlap_model(output: str = "logits") -> bytes:
         _node("Unsqueeze", ["of_text"], "text_down", axes=[2]),
         _node("Unsqueeze", ["of_question"], "question_across", axes=[1]),
         _node("Equal", ["ids_down", "ids_across"], "same"),
-        _node("Cast", ["same"], "same_numbers", to=_INT64),
+        _node("Cast", ["same"], "same_numbers", to=numbers),
         _node("Mul", ["text_down", "question_across"], "pairs"),
         _node("Mul", ["pairs", "same_numbers"], "shared"),
-        _node("Cast", ["shared"], "shared_floats", to=_FLOAT),
+        _node("Cast", ["shared"], "shared_floats", to=FLOAT),
         _node("ReduceSum", ["shared_floats"], "by_row", axes=[1], keepdims=0),
         _node("ReduceSum", ["by_row"], output, axes=[1], keepdims=1),
     ]
-    inputs = [_value(name, _INT64, 2) for name in ("input_ids", "attention_mask", "token_type_ids")]
-    graph = _messages(1, nodes) + _text(2, "overlap") + _messages(11, inputs) + _bytes(12, _value(output, _FLOAT, 2))
+    inputs = [_value(name, numbers, 2) for name in ("input_ids", "attention_mask", "token_type_ids")]
+    graph = _messages(1, nodes) + _text(2, "overlap") + _messages(11, inputs) + _bytes(12, _value(output, FLOAT, 2))
     return _number(1, 7) + _bytes(7, graph) + _bytes(8, _number(2, 12))
 
 

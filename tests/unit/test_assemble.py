@@ -297,5 +297,10 @@ def test_what_can_not_be_asked_is_told() -> None:
         index.assemble("dam", ladder="steep")
     with pytest.raises(ChunkwiseError, match="1 weights for 2 sizes"):
         Ladder((100, 200), weights=(1,))
+    for wrong in ({"alpha": 2}, {"neighbour": -1}, {"sentence": -1}, {"weights": (-1,)}, {"gap": -1}):
+        with pytest.raises(ChunkwiseError, match="below 0"):
+            Ladder((100,), **wrong)
+    with pytest.raises(ChunkwiseError, match="something must weigh"):
+        Ladder((100,), weights=(0,), sentence=0)
     with pytest.raises(StoreError, match="holds no chunks"):
         Index("memory:", encoder=HashingEncoder()).assemble("dam")

@@ -16,8 +16,10 @@ import pytest
 
 import chunkwise as cw
 from chunkwise.core.protocols import Encoder, Floats2d, Role
-from chunkwise.embed import Cached, HttpEncoder, cached, minilm
+from chunkwise.embed import Cached, HttpEncoder, StaticEncoder, cached, engines, minilm
 from chunkwise.embed import cache as cache_module
+from chunkwise.embed.static import TABLE
+from chunkwise.llm.answers import default_answers
 from chunkwise.pipeline import Index
 from unit.fake_server import FakeServer
 from unit.hashing import HashingEncoder
@@ -147,7 +149,8 @@ import os, signal, threading
 from chunkwise.embed import cache
 write = cache._checksum
 def dies(*args):
-    threading.Timer(int(sys.argv[3]) / 1000, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    kill = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has only the latter, which nothing can catch there
+    threading.Timer(int(sys.argv[3]) / 1000, os.kill, (os.getpid(), kill)).start()
     cache._checksum = write
     return write(*args)
 cache._checksum = dies
@@ -165,7 +168,6 @@ def test_several_processes_share_a_file(file: Path) -> None:
     assert np.array_equal(got, HashingEncoder()(WORDS[:690], role="passage"))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 @pytest.mark.parametrize("delay", [0, 1, 3, 10])
 def test_a_kill_loses_no_more_than_what_was_being_written(file: Path, delay: int) -> None:
     process = run(FILL.format(before=KILL), str(file), "0", str(delay))
@@ -342,3 +344,21 @@ def test_the_command_line_keeps_vectors_where_it_is_told(folder: Path, tmp_path:
         2,
         "error: --cache names a file, --no-cache wants none: give one of the two\n",
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders there have no such mode")
+@pytest.mark.parametrize("first", ["vectors", "answers", "verdicts"])
+def test_the_users_folder_is_the_users_alone_whatever_is_kept_first(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_CACHE", str(tmp_path / "home" / "user"))
+    monkeypatch.delenv("CHUNKWISE_ANSWERS", raising=False)
+    if first == "vectors":
+        cached(StaticEncoder())(["A pump."], role="passage")
+    elif first == "verdicts":
+        engines.keep(TABLE, engines.Verdict(taken=False))
+    elif (answers := default_answers()) is not None:
+        answers.keep(b"key", "A pump.")
+    made = [path for path in (tmp_path / "home").rglob("*") if path.is_dir()]
+    assert tmp_path / "home" / "user" in made
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "home", *made)} == {0o700}

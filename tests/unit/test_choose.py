@@ -157,3 +157,16 @@ def test_parents_are_searched_before_their_children() -> None:
     assert "The pump." in plain
     assert hits
     assert {hit.chunk.parent for hit in hits} == {index.chunks("a")[0].id}
+
+
+def test_parents_are_those_of_the_level_that_is_searched() -> None:
+    index = Index("memory:", encoder=HashingEncoder())
+    text = "The pump hums. The pump leaks oil.\n\nThe pump. A valve rests. It is blue."
+    recipe = "nest(9, base=paragraphs(tokenizer='words'), sentences=True)"
+    index.add_documents([Document.from_text(text, id="a")], recipe=recipe)
+    how = "lexical() | two_stage(sections=1, by='parent')"
+    hits = index.search("pump leaks oil", k=9, retrieval=how, where={"level": 1})
+    assert hits
+    assert {hit.chunk.parent for hit in hits} == {index.chunks("a")[0].id}
+    with pytest.raises(StoreError, match="needs a level above"):  # a plain search ranks the first
+        index.search("pump leaks oil", retrieval=how)

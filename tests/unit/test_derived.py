@@ -75,6 +75,14 @@ def fixed(answer: str) -> LLM:
     return custom_llm("fixed", lambda prompt: answer)
 
 
+def test_facts_are_read_from_behind_a_fence() -> None:
+    chunks = chunk(document(), "sentences(size=60)", tokenizer="words")
+    llm = custom_llm("fenced", lambda prompt: f"```json\n{facts(prompt)}\n```")
+    found = propositions(chunks, document(), budget=WORDS, llm=llm)
+    assert found.failures == ()
+    assert found.chunks
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.cli.hits import print_hits
+from chunkwise.core.errors import StoreError
 from chunkwise.core.protocols import LLM, Budget, Reserve, no_reserve
 from chunkwise.core.recipes import TRANSFORMS, numbered, transform
 from chunkwise.core.types import Chunk, Document, Span
@@ -113,3 +114,58 @@ def test_what_is_derived_can_be_asked_for_and_says_what_it_is(index: Index, caps
     assert hit.chunk.text == "".join(span.slice(document.text) for span in hit.chunk.spans)
     print_hits([hit])
     assert "guide.md:100-138+138-155, summary" in capsys.readouterr().out
+
+
+MANUAL = """# Pumps
+
+The pump moves water uphill through a pipe. It has a seal of rubber. The seal wears every year.
+
+# Lamps
+
+The lamp lights the yard when evening comes. It has a bulb of glass. The bulb wears every year.
+
+# Doors
+
+Short.
+"""
+
+
+def summarised(url: str | Path, recipe: str = "structural(size=40)") -> Index:
+    made = Index(url, encoder=HashingEncoder(), summaries=True)
+    made.add_documents([read_text(MANUAL, id="manual.md")], recipe=recipe)
+    return made
+
+
+@pytest.mark.parametrize("recipe", ["structural(size=40)", "nest(60, 20, base=structural())"])
+def test_sections_are_chosen_by_their_summaries_and_passages_in_them(tmp_path: Path, recipe: str) -> None:
+    for url in ("memory:", tmp_path / "index"):
+        index = summarised(url, recipe)
+        hits = index.search("when evening comes, what wears every year?", k=9)
+        assert {hit.chunk.headings[0] for hit in hits} >= {"Pumps", "Lamps"}
+        assert not any(hit.chunk.is_derived for hit in hits)
+        how = "hybrid() | two_stage(sections=1, by='summary')"
+        chosen = index.search("when evening comes, what wears every year?", k=9, retrieval=how)
+        assert {hit.chunk.headings for hit in chosen} == {("Lamps",)}
+        assert not any(hit.chunk.is_derived for hit in chosen)
+        evidence = index.assemble("evening comes", tokens=12, ladder="fine")
+        assert [hit.chunk.headings for hit in evidence] == [("Lamps",)]
+
+
+def test_summaries_are_found_where_they_are_asked_for(tmp_path: Path) -> None:
+    index = summarised(tmp_path / "index")
+    hits = index.search("pump water uphill", where={"level": 1})
+    assert hits[0].chunk.meta["derived"] == "summary"
+    assert hits[0].chunk.headings == ("Pumps",)
+    assert Index(tmp_path / "index", encoder=HashingEncoder()).summaries
+    assert summarised(tmp_path / "index").add_documents([read_text(MANUAL, id="manual.md")]).unchanged == ("manual.md",)
+
+
+def test_an_index_has_summaries_or_has_not(tmp_path: Path) -> None:
+    plain = Index(tmp_path / "index", encoder=HashingEncoder())
+    plain.add_documents([read_text(MANUAL, id="manual.md")])
+    with pytest.raises(StoreError, match="with summaries=False, which stays"):
+        Index(tmp_path / "index", encoder=HashingEncoder(), summaries=True)
+    with pytest.raises(StoreError, match="needs an index with summaries"):
+        plain.search("pump", retrieval="hybrid() | two_stage(by='summary')")
+    with pytest.raises(StoreError, match="needs an index of several levels"):
+        summarised("memory:").search("pump", retrieval="hybrid() | auto_merge()")

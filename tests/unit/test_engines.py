@@ -141,6 +141,15 @@ def test_doctor_asks_for_a_new_probe_and_it_is_kept(probes: list[Verdict]) -> No
     assert chosen() == "onnxruntime"
 
 
+def test_doctor_probes_once_where_nothing_can_be_kept(
+    probes: list[Verdict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CHUNKWISE_CACHE", str(tmp_path / "file"))
+    assert onnx.engine(minilm()).startswith("openvino, 2.0 times as fast")
+    assert len(probes) == 1
+
+
 def test_a_model_that_openvino_can_not_load_runs_in_onnxruntime(
     probes: list[Verdict], monkeypatch: pytest.MonkeyPatch
 ) -> None:

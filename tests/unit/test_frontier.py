@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chunkwise import Chunk, Hit, Span
+from chunkwise import Chunk, Evidence, Hit, Query, Span
 from chunkwise.embed import custom_encoder
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -66,14 +66,14 @@ def test_a_repeated_header_is_returned_and_paid_for(bench: Any) -> None:
 
 def test_methods_that_spend_too_much_are_stopped(bench: Any) -> None:
     method = bench.Method("greedy", "fixed()", lambda _index, _question, _budget: [("d", Span(0, 3000))])
-    question = bench.Question("?", [("d", Span(0, 4))])
+    question = _question(Span(0, 4))
     with pytest.raises(SystemExit, match="greedy returns"):
         bench.asked(None, {"d": " one" * 750}, method, question)
 
 
 def test_scores_are_those_of_each_budget(bench: Any) -> None:
     index = Fixed(" one" * 150, " two" * 300)
-    question = bench.Question("?", [("d", Span(0, 300)), ("d", Span(600, 900))])
+    question = _question(Span(0, 300), Span(600, 900))
     scores = bench.asked(index, {"d": index.text}, bench.METHODS[0], question)
     assert [row[0] for row in scores] == [0, 0.5, 0.5, 1, 1, 1, 1]
     assert scores[1] == (0.5, 0.5, 300 / 900, 150)
@@ -134,3 +134,7 @@ def test_a_text_over_the_limit_has_the_mean_of_its_halves(bench: Any) -> None:
     assert pooled([short, long], role="passage").shape == (2, inner.dim)
     half = inner(["pump " * (inner.max_tokens // 2)], role="passage")
     assert pooled([long], role="passage") == pytest.approx(half, abs=1e-6)
+
+
+def _question(*gold: Span) -> Query:
+    return Query("1", "?", tuple((Evidence("d", span),) for span in gold))

@@ -6,6 +6,7 @@ import json
 import pickle
 import sqlite3
 import threading
+import time
 import traceback
 from dataclasses import fields
 from pathlib import Path
@@ -180,8 +181,28 @@ def test_a_server_that_can_answer_nothing_stops_the_run(status: int, tmp_path: P
         model = patient(server.url, concurrency=1, answers=tmp_path / "kept")
         with pytest.raises(AnswerError, match=rf"{server.url}/chat/completions: HTTP {status}"):
             model([Prompt("", str(n)) for n in range(50)])
-        assert len(server.asked) < 10
+        assert len(server.asked) == len(replies) if status in (429, 503) else len(server.asked) == 2
         assert ask(model, "0").text == "Yes."  # what was answered is kept
+
+
+def test_an_answer_that_is_on_its_way_when_the_run_stops_is_kept(tmp_path: Path) -> None:
+    refused = threading.Event()
+
+    def late(_asked: Asked) -> str:
+        refused.wait(5)
+        time.sleep(0.2)  # so that the run has stopped by then
+        return said("Yes.")
+
+    def refuse(_asked: Asked) -> str:
+        refused.set()
+        return "no"
+
+    prompts = [Prompt(f"D{n} ", "Why?") for n in range(2)]
+    with FakeServer(Reply(body=late), Reply(401, body=refuse)) as server:
+        model = patient(server.url, concurrency=2, answers=tmp_path / "kept")
+        with pytest.raises(AnswerError, match="HTTP 401"):
+            model(prompts)
+    assert list(model.kept([model.key(prompt) for prompt in prompts]).values()) == ["Yes."]
 
 
 def test_a_server_that_is_not_there_stops_the_run() -> None:

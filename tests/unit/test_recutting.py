@@ -145,6 +145,18 @@ def test_a_cache_around_an_encoder_without_tokens_can_not_embed_late(file: Path)
         list(Cached(HashingEncoder(), file).token_vectors([]))
 
 
+def test_a_name_that_begins_like_a_quick_encoders_keeps_its_vectors(file: Path) -> None:
+    named = Counting()
+    custom_encoder("static-like", named)
+    recipe = "scored(size={size}, scorer=drop(threshold=0.5), encoder='static-like')"
+    for size in (40, 70):
+        named.forget()
+        Index("memory:", encoder="static", cache=file).add_documents(
+            [cw.read_text(TEXT, id="x")], recipe=recipe.format(size=size)
+        )
+    assert named.seen == []
+
+
 def test_cutting_by_itself_keeps_nothing(counting: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHUNKWISE_CACHE", str(tmp_path / "user"))
     chunk(cw.read_text(TEXT, id="x"), SCORED.format(size=40))

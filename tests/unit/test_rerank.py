@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +21,7 @@ from chunkwise.readers.read import read_text
 from chunkwise.retrieve import cross_encoder as module
 from chunkwise.retrieve import custom_reranker, reranker
 from chunkwise.retrieve.rerankers import Listwise
-from unit.cross_encoders import cross_encoder_folder, overlap_model
+from unit.cross_encoders import FLOAT, cross_encoder_folder, overlap_model
 from unit.fake_server import Asked, FakeServer, Reply, prompt_of, said
 from unit.hashing import HashingEncoder
 
@@ -73,6 +74,20 @@ def test_a_folder_that_holds_no_cross_encoder_is_told(folder: Path, tmp_path: Pa
     module._load.cache_clear()
     with pytest.raises(EncodeError, match="declares the inputs input_ids, attention_mask, position_ids__"):
         reranker(str(folder))("q", ["a"])
+    (folder / "model.onnx").write_bytes(overlap_model(numbers=FLOAT))
+    module._load.cache_clear()
+    with pytest.raises(EncodeError, match="int64 or int32; export the model for the task text-classification"):
+        reranker(str(folder))("q", ["a"])
+
+
+def test_a_cross_encoder_that_fails_on_texts_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*_: object) -> list[Any]:
+        raise ArithmeticError("index out of bounds")
+
+    model = replace(module._load(folder), run=run, errors=(ArithmeticError,))
+    monkeypatch.setattr(module, "_load", lambda _: model)
+    with pytest.raises(EncodeError, match=r"model can't judge 2 texts of up to \d+ tokens: index out of bounds"):
+        reranker(str(folder))("pump", ["a pump", "a valve"])
 
 
 def test_two_labels_are_one_score_and_more_are_refused() -> None:
@@ -217,6 +232,11 @@ def test_a_failure_is_told_of_widened_hits_too(index: Index) -> None:
     hits = index.search("pump", retrieval="lexical() | rerank('llm:mute') | window()")
     assert hits
     assert all(hit.chunk.meta["rerank_failed"] == "the answer is empty" for hit in hits)
+
+
+def test_an_order_is_read_from_behind_a_fence() -> None:
+    custom_llm("fenced", lambda _prompt: '```json\n{"order": [3, 1, 2]}\n```')
+    assert reranker("llm:fenced")("q", ["a", "b", "c"]) == pytest.approx([2 / 3, 1 / 3, 1])
 
 
 def test_passages_that_an_answer_leaves_out_follow_as_they_were() -> None:

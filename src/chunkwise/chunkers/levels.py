@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import TypeAlias
 
 import regex
@@ -159,6 +160,16 @@ def parts(
                 yield Span(begin, end)
                 begin, seen = end, 0
         yield Span(begin, stop)
+
+
+def between(text: str, ends: Sequence[int], part: Span) -> list[Span]:
+    """Return what lies between the ends in a part of a text, none of it blank. `ends` are in order.
+
+    >>> between("One. Two. Three.", [5, 10], Span(0, 16))
+    [Span(start=0, end=5), Span(start=5, end=10), Span(start=10, end=16)]
+    """
+    inner = ends[bisect_right(ends, part.start) : bisect_left(ends, part.end)]
+    return [Span(a, b) for a, b in pairwise([part.start, *inner, part.end]) if first_ink(text, a, b) < b]
 
 
 def heading_ends(document: Document) -> tuple[list[int], list[int]]:

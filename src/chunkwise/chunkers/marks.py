@@ -6,13 +6,11 @@ marked; LumberChunker (arXiv:2406.17526) for letting the model find the shift.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chunkwise.core.protocols import LLM, Prompt
+from chunkwise.core.protocols import LLM, Answer, Prompt
 
 # Sentences that one prompt decides on, and those around them that it only reads.
 _DECIDED, _READ = 40, 4
@@ -29,8 +27,6 @@ change there is nothing to part. Answer with a JSON object, {"starts": [...]}: t
 new group, rising.
 
 """
-
-_FENCE = re.compile(r"\A\s*```\w*\s*(.*?)\s*```\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +50,7 @@ def marks(sentences: Sequence[str], llm: LLM) -> Marks:
     failures: list[str] = []
     for window, numbers, answer in zip(windows, shown, llm(prompts), strict=True):
         try:
-            if answer.failure:
-                raise ValueError(answer.failure)
-            found = [numbers.start + number - 1 for number in _starts(answer.text, len(numbers))]
+            found = [numbers.start + number - 1 for number in _starts(answer, len(numbers))]
             starts += [number for number in found if number in window and number > 0]
         except ValueError as err:
             failures.append(f"sentences {window.start + 1} to {window.stop}: {err}")
@@ -68,19 +62,15 @@ def _numbered(sentences: Sequence[str], numbers: range) -> str:
     return "\n".join(f"[{count}] {line}" for count, line in enumerate(lines, 1))
 
 
-def _starts(text: str, last: int) -> list[int]:
+def _starts(answer: Answer, last: int) -> list[int]:
     """Return the numbers of an answer.
 
     Raises: ValueError, which says what is wrong with it.
     """
-    fenced = _FENCE.match(text)
-    try:
-        content = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError) as err:
-        raise ValueError(f"the answer is no JSON: {text[:80]!r}") from err
+    content = answer.content()
     found = content.get("starts") if isinstance(content, dict) else content
     if not isinstance(found, list) or any(type(number) is not int for number in found):
-        raise ValueError(f"the answer has no list of numbers `starts`: {text[:80]!r}")
+        raise ValueError(f"the answer has no list of numbers `starts`: {answer.text[:80]!r}")
     wrong = next((number for number in found if not 1 <= number <= last), None)
     if wrong is not None:
         raise ValueError(f"there is no sentence {wrong}, only 1 to {last}")

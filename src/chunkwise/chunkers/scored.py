@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Annotated
 
 from chunkwise.chunkers import cluster, marked, scorers  # noqa: F401 - registers them
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import among, outside, page_ends, paragraphs, solid_blocks, unit_ends, units
+from chunkwise.chunkers.levels import among, between, outside, page_ends, paragraphs, solid_blocks, unit_ends, units
 from chunkwise.chunkers.pack import packer
 from chunkwise.chunkers.riding import Riders, header_riders, row_at
 from chunkwise.chunkers.scorers import Drop
@@ -21,7 +21,6 @@ from chunkwise.core.recipes import Range, named, strategy
 from chunkwise.core.scoring import Passage, Scorer
 from chunkwise.core.spans import pieces
 from chunkwise.core.types import Chunk, Document, Span
-from chunkwise.text.graphemes import first_ink
 from chunkwise.text.huggingface import MINILM
 from chunkwise.text.tokens import DEFAULT_TOKENIZER
 
@@ -55,7 +54,7 @@ class Scored:
         floor = self.size // 4 if self.min_size is None else self.min_size
         ends, places, groups = _ends(document, self.language), list[int](), list[Span]()
         for part in within:
-            sentences = _sentences(text, ends, part)
+            sentences = between(text, ends, part)
             if not sentences:
                 continue
             lengths = [ruler.count(*sentence) for sentence in sentences]
@@ -81,12 +80,6 @@ class Scored:
 def _ends(document: Document, language: str) -> list[int]:
     """Return where sentences end; a table or a block of code counts as one."""
     return outside(unit_ends(document, language), [block.span for block in solid_blocks(document)])
-
-
-def _sentences(text: str, ends: Sequence[int], part: Span) -> list[Span]:
-    """Return the sentences of a part, none blank."""
-    inner = ends[bisect_right(ends, part.start) : bisect_left(ends, part.end)]
-    return [Span(a, b) for a, b in pairwise([part.start, *inner, part.end]) if first_ink(text, a, b) < b]
 
 
 def _groups(document: Document, part: Span, places: Sequence[int], is_small: Callable[[Span], bool]) -> list[Span]:
@@ -121,15 +114,15 @@ def _is_small(ruler: Ruler, floor: int, group: Span) -> bool:
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> Floats2d:
     """Encode texts, of long ones the beginning."""
-    return encoder([_beginning(text, encoder) for text in texts], role="passage")
+    tokenizer, most = encoder.tokenizer, encoder.max_tokens  # which some encoders look up in their folder
+    return encoder([_beginning(text, tokenizer, most) for text in texts], role="passage")
 
 
-def _beginning(text: str, encoder: Encoder) -> str:
-    """Return as much of a text as the encoder takes."""
-    most = encoder.max_tokens
+def _beginning(text: str, tokenizer: Tokenizer, most: int) -> str:
+    """Return as much of a text as has at most so many tokens."""
     text = text[: _LONGEST_TOKEN * most]
-    if len(text.encode("utf-8", "replace")) + encoder.tokenizer.n_special <= most:  # a token has a byte at least
+    if len(text.encode("utf-8", "replace")) + tokenizer.n_special <= most:  # a token has a byte at least
         return text
-    while (count := encoder.tokenizer.count(text)) > most:
+    while (count := tokenizer.count(text)) > most:
         text = text[: max(1, len(text) * most // (count + 1))]
     return text

@@ -41,7 +41,7 @@ def _checks() -> list[tuple[str, Callable[[], str]]]:
     tokenizers = ("all-MiniLM-L6-v2", "cl100k_base", "o200k_base")
     return [
         ("packages", _packages),
-        *((f"tokenizer {name}", lambda name=name: _tokenizer(name)) for name in tokenizers),
+        *((f"tokenizer {name}", partial(_tokenizer, name)) for name in tokenizers),
         *((f"reads {formats}", partial(_reader, modules, extra)) for formats, modules, extra in _READERS),
         ("fast byte pairs", _fast),
         ("syntax of code", _syntax),

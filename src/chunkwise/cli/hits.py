@@ -44,7 +44,7 @@ def open_index(folder: str) -> Index:
 def write_hits(hits: Sequence[Hit], *, json: bool) -> None:
     """Write hits as JSON lines, or for a person."""
     if wants_json(json):
-        write_json([hit_fields(hit) for hit in hits])
+        write_json([_hit_fields(hit) for hit in hits])
     else:
         print_hits(hits)
 
@@ -66,7 +66,7 @@ def carrying(index: Index, where: Sequence[str], documents: Sequence[str]) -> di
     return found
 
 
-def hit_fields(hit: Hit) -> dict[str, Any]:
+def _hit_fields(hit: Hit) -> dict[str, Any]:
     """Return what is written of a hit."""
     fields = chunk_fields(hit.chunk, 0)
     del fields["index"]

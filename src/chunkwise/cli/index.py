@@ -51,6 +51,10 @@ LateOption = Annotated[
         "--late/--no-late", help="Embed chunks as parts of their document (late chunking).", show_default=False
     ),
 ]
+SummariesOption = Annotated[
+    bool | None,
+    typer.Option("--summaries/--no-summaries", help="Keep the key sentences of each section, too.", show_default=False),
+]
 
 
 def index(
@@ -62,6 +66,7 @@ def index(
     cache: CacheOption = None,
     no_cache: NoCacheOption = False,
     late: LateOption = None,
+    summaries: SummariesOption = None,
     glob: GlobOption = None,
     json: JsonOption = False,
     on_error: OnErrorOption = "skip",
@@ -77,7 +82,9 @@ def index(
         fail("--cache names a file, --no-cache wants none: give one of the two")
     if index == "memory:":
         fail("an index in memory is gone when the command ends; name a folder with --index")
-    opened = Index(index, encoder=encoder, late=late, cache=None if no_cache else cache or USER_CACHE)
+    opened = Index(
+        index, encoder=encoder, late=late, summaries=summaries, cache=None if no_cache else cache or USER_CACHE
+    )
     with progress("indexing") as show:
         result = opened.add(
             *paths,

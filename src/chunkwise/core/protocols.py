@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -14,6 +16,8 @@ from chunkwise.core.types import Chunk, Document, Drop, Hit, Query, Source, Span
 
 Floats2d: TypeAlias = NDArray[np.float32]
 Role: TypeAlias = Literal["query", "passage"]
+
+_FENCE = re.compile(r"\A\s*```\w*\s*(.*?)\s*```\s*\Z", re.DOTALL)
 
 Reserve: TypeAlias = Callable[[int], int]
 """Tokens to leave free in the chunk whose own text starts at an offset."""
@@ -239,6 +243,19 @@ class Answer:
 
     text: str = ""
     failure: str = ""
+
+    def content(self) -> object:
+        """Return the JSON that was asked for; models like to put a fence around it.
+
+        Raises: ValueError, which says why there is none.
+        """
+        if self.failure:
+            raise ValueError(self.failure)
+        fenced = _FENCE.match(self.text)
+        try:
+            return json.loads(fenced[1] if fenced else self.text)
+        except (ValueError, RecursionError) as err:
+            raise ValueError(f"the answer is no JSON: {self.text[:80]!r}") from err
 
 
 @runtime_checkable

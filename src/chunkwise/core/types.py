@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from chunkwise.core.origins import Origin
@@ -182,6 +183,12 @@ class Chunk:
         """The body without what an overlap repeats of the text before it."""
         repeated = self.meta.get("overlap", 0)
         return Span(self.body.start + (repeated if isinstance(repeated, int) else 0), self.body.end)
+
+    @property
+    def parts(self) -> list[tuple[Span, str]]:
+        """The spans, each with its text."""
+        starts = accumulate((span.length for span in self.spans), initial=0)
+        return [(span, self.text[start : start + span.length]) for span, start in zip(self.spans, starts, strict=False)]
 
     @property
     def is_derived(self) -> bool:

@@ -42,7 +42,7 @@ _PACKAGES: Mapping[str, Callable[[str], Encoder]] = {
     "sentence-transformers": SentenceTransformersEncoder,
 }
 # Encoders that run no model.
-_QUICK = (STATIC, "model2vec:")
+_QUICK = (StaticEncoder, Model2VecEncoder)
 
 
 def encoder(spec: str = MINILM) -> Encoder:
@@ -101,7 +101,7 @@ def _of_recipe(spec: str) -> Encoder:
     Not those that are quicker made than found; nor, by default, those of your own encoders, as with an index.
     """
     found, path = encoder(spec), place()
-    if path is None or spec.startswith(_QUICK) or (path == USER_CACHE and spec in _custom):
+    if path is None or isinstance(found, _QUICK) or (path == USER_CACHE and spec in _custom):
         return found
     return cached_if_possible(found, path)[0]
 

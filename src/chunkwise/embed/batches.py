@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core.errors import EncodeError
-from chunkwise.core.protocols import Floats2d, Role
+from chunkwise.core.protocols import Encoder, Floats2d, Role, Tokenizer
 
 Numbers2d: TypeAlias = NDArray[np.floating[Any]]
 
@@ -58,6 +58,22 @@ def batches(lengths: Sequence[int], *, most_tokens: int, most_texts: int = sys.m
         end = start + min(max(most_tokens // longest, 1), most_texts)
         yield order[start:end]
         start = end
+
+
+def measured(texts: Sequence[str], encoder: Encoder, *, role: Role) -> list[int]:
+    """Return the tokens of each text, special ones included.
+
+    Raises: EncodeError if one is longer than the encoder takes.
+    """
+    tokenizer = encoder.tokenizer  # which some encoders look up in their folder
+    lengths = [tokenizer.count(text) for text in texts]
+    check_lengths(texts, lengths, limit=encoder.max_tokens, name=encoder.name, role=role)
+    return lengths
+
+
+def n_added(tokenizer: Tokenizer, *prefixes: str) -> int:
+    """Return the tokens that the longest of the prefixes adds to a text."""
+    return max(tokenizer.count(prefix) - tokenizer.n_special if prefix else 0 for prefix in prefixes)
 
 
 def check_lengths(texts: Sequence[str], lengths: Sequence[int], *, limit: int, name: str, role: Role) -> None:

@@ -21,7 +21,7 @@ from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Chunker, Encoder, Floats2d, Role, TokenEncoder, Tokenizer
 from chunkwise.core.types import Chunk, Document
 from chunkwise.embed.batches import check_texts
-from chunkwise.kept import prepare, transaction, user_folder
+from chunkwise.kept import make_private, prepare, transaction, user_folder
 from chunkwise.text.huggingface import HuggingFace
 from chunkwise.text.segments import Ints
 
@@ -111,8 +111,8 @@ class Cached:
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
             for group in _groups(list(missing), _GROUP):
                 vectors = self.encoder([missing[key] for key in group], role=role)
-                rows = dict(zip(group, vectors.astype("<f4", copy=False), strict=True))
-                _write(connection, {key: row.tobytes() for key, row in rows.items()}, self.max_bytes)
+                rows = dict(zip(group, vectors, strict=True))
+                _write(connection, rows, self.max_bytes)
                 found.update(rows)
         if len({row.size for row in found.values()}) > 1:
             raise EncodeError(f"{self.path} holds vectors of other lengths than {self.name} gives now; {_REMEDY}")
@@ -145,7 +145,7 @@ class Cached:
         """
         with _opened(self.path) as connection:
             for group in _groups(list(vectors), _GROUP):
-                _write(connection, {key: vectors[key].astype("<f4").tobytes() for key in group}, self.max_bytes)
+                _write(connection, {key: vectors[key] for key in group}, self.max_bytes)
 
     def _keys(self, texts: Sequence[str], role: Role) -> list[bytes]:
         start = self.hasher(role)
@@ -229,7 +229,7 @@ def why_unwritable(file: Path) -> str:
     Containers and functions often have no home that can be written.
     """
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(file.parent)
     except OSError as err:
         return f"{file.parent}: {err.strerror}"
     place = file if file.exists() else file.parent
@@ -275,10 +275,11 @@ def _find(connection: sqlite3.Connection, keys: Sequence[bytes], path: Path) -> 
     return found
 
 
-def _write(connection: sqlite3.Connection, vectors: dict[bytes, bytes], max_bytes: int) -> None:
+def _write(connection: sqlite3.Connection, vectors: Mapping[bytes, Floats2d], max_bytes: int) -> None:
     """Add vectors, and make room if there are too many. Another process may have added the same."""
     now = int(time.time())
-    rows = [(key, vector, _checksum(key, vector), now) for key, vector in vectors.items()]
+    raw = {key: vector.astype("<f4", copy=False).tobytes() for key, vector in vectors.items()}
+    rows = [(key, vector, _checksum(key, vector), now) for key, vector in raw.items()]
     with transaction(connection):
         connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)", rows)
         taken = _bytes_taken(connection)

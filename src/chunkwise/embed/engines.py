@@ -25,7 +25,7 @@ from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Floats2d
 from chunkwise.embed.batches import unit
 from chunkwise.embed.folders import file_hash
-from chunkwise.kept import user_folder
+from chunkwise.kept import make_private, user_folder
 
 ENGINE_VARIABLE = "CHUNKWISE_ENGINE"
 """Names the engine to take: "auto", "onnxruntime", or "openvino", which then need not be faster."""
@@ -97,7 +97,7 @@ def keep(file: Path, verdict: Verdict) -> None:
     kept = _place(file)
     written = kept.with_suffix(f".{os.getpid()}")
     with suppress(OSError):  # without a cache folder every process probes
-        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(kept.parent)
         written.write_text(json.dumps(asdict(verdict)), "utf-8")
         written.replace(kept)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
-from chunkwise.embed.batches import check_lengths, check_texts, encode_batches
+from chunkwise.embed.batches import check_texts, encode_batches, measured, n_added
 from chunkwise.embed.folders import NO_LIMIT, content_hash, tokenizer_folder
 from chunkwise.text.huggingface import HuggingFace
 from chunkwise.text.unicode import encodable
@@ -63,7 +63,7 @@ class FastembedEncoder:
         """Where fastembed would cut a text off, less the longer of the prefixes."""
         truncation = _load(self.model, self.folder).model.tokenizer.truncation or {}
         limit = int(truncation.get("max_length", NO_LIMIT))
-        return limit - max(map(self._extra_tokens, (self.query_prefix, self.passage_prefix)))
+        return limit - n_added(self.tokenizer, self.query_prefix, self.passage_prefix)
 
     @property
     def tokenizer(self) -> HuggingFace:
@@ -78,8 +78,7 @@ class FastembedEncoder:
         check_texts(texts)
         if not texts:
             return np.empty((0, self.dim), np.float32)
-        lengths = [self.tokenizer.count(text) for text in texts]
-        check_lengths(texts, lengths, limit=self.max_tokens, name=self.name, role=role)
+        lengths = measured(texts, self, role=role)
         prefix = self.query_prefix if role == "query" else self.passage_prefix
         inputs = [encodable(prefix + text) for text in texts]
         model = _load(self.model, self.folder)
@@ -90,9 +89,6 @@ class FastembedEncoder:
             name=self.name,
             most_tokens=_PADDED_TOKENS,
         )
-
-    def _extra_tokens(self, prefix: str) -> int:
-        return self.tokenizer.count(prefix) - self.tokenizer.n_special if prefix else 0
 
 
 def _place(encoder: FastembedEncoder) -> Path:

@@ -34,6 +34,14 @@ def content_hash(folder: Path) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
+def fingerprint(scheme: str, folder: Path) -> str:
+    """Hash the files of a model, and the way from a text to its vector.
+
+    Raises: EncodeError if there are no files.
+    """
+    return hashlib.sha256(json.dumps([scheme, content_hash(folder)]).encode()).hexdigest()
+
+
 @lru_cache(maxsize=64)
 def file_hash(file: Path) -> str:
     """Return the sha256 of a file, which is read once."""

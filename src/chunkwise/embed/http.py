@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.protocols import Floats2d, Role, Tokenizer
-from chunkwise.embed.batches import Numbers2d, check_lengths, check_texts, encode_batches
+from chunkwise.embed.batches import Numbers2d, check_lengths, check_texts, encode_batches, n_added
 from chunkwise.net import Failure, flaw, jitter, post, quote
 from chunkwise.text.bytepairs import BytePairs
 from chunkwise.text.unicode import encodable
@@ -97,7 +97,7 @@ class HttpEncoder:
         prefix = self.query_prefix if role == "query" else self.passage_prefix
         inputs = [encodable(prefix + text) for text in texts]
         lengths = [self.tokenizer.count(text) for text in inputs]
-        extra = self.tokenizer.count(prefix) - self.tokenizer.n_special if prefix else 0
+        extra = n_added(self.tokenizer, prefix)
         check_lengths(texts, [n - extra for n in lengths], limit=self.max_tokens, name=self.name, role=role)
         return encode_batches(
             lengths,

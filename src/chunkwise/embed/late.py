@@ -84,7 +84,7 @@ class Late:
         alone = np.flatnonzero(counts == 0).tolist()
         if alone:
             found = [chunks[number] for number in alone]
-            texts = [chunk.embed_text if "derived" in chunk.meta else chunk.text for chunk in found]
+            texts = [chunk.embed_text if chunk.is_derived else chunk.text for chunk in found]
             means[alone] = self.encoder(texts, role="passage")
         return unit(means, range(len(chunks)), self.encoder.name)
 
@@ -129,7 +129,7 @@ def _keys(cache: Cached, document: Document, chunks: Sequence[Chunk]) -> list[by
     keys = []
     for chunk in chunks:
         key = of_text.copy()
-        own = chunk.embed_text if "derived" in chunk.meta else ""
+        own = chunk.embed_text if chunk.is_derived else ""
         key.update(repr(([(span.start - start, span.end - start) for span in chunk.spans], own)).encode())
         keys.append(key.digest())
     return keys
@@ -143,7 +143,7 @@ def _passage(document: Document, chunks: Sequence[Chunk], tokenizer: str, n_befo
     """Return the tokens of the text from the first chunk to the last one; its chunks count from `n_before`."""
     start, end = _hull(chunks)
     ids, starts, ends = tokens_of(tokenizer, document.text[start:end])
-    of_text = [(number, chunk) for number, chunk in enumerate(chunks, n_before) if "derived" not in chunk.meta]
+    of_text = [(number, chunk) for number, chunk in enumerate(chunks, n_before) if not chunk.is_derived]
     parts = [(span, number) for number, chunk in of_text for span in chunk.spans]
     return _Passage(
         ids,

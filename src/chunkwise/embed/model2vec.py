@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +13,7 @@ import numpy as np
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
 from chunkwise.embed.batches import check_texts, unit
-from chunkwise.embed.folders import content_hash, tokenizer_folder
+from chunkwise.embed.folders import fingerprint, tokenizer_folder
 from chunkwise.text.huggingface import HuggingFace
 from chunkwise.text.unicode import encodable
 
@@ -42,7 +40,7 @@ class Model2VecEncoder:
     @property
     def fingerprint(self) -> str:
         """A hash of the files of the model."""
-        return hashlib.sha256(json.dumps([_SCHEME, content_hash(Path(self.path))]).encode()).hexdigest()
+        return fingerprint(_SCHEME, Path(self.path))
 
     @property
     def dim(self) -> int:

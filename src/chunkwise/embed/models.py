@@ -64,7 +64,9 @@ def forward(model: LoadedModel, rows: Sequence[Ints], padding: int) -> tuple[NDA
     return output.astype(np.float32, copy=False), mask
 
 
-def known_inputs(file: Path, inputs: Mapping[str, Integer | None]) -> Mapping[str, Integer]:
+def known_inputs(
+    file: Path, inputs: Mapping[str, Integer | None], *, task: str = "feature-extraction"
+) -> Mapping[str, Integer]:
     """Return the inputs of a model, by name.
 
     Raises: EncodeError if it wants another one, or other numbers than whole ones of 32 or 64 bits.
@@ -73,8 +75,8 @@ def known_inputs(file: Path, inputs: Mapping[str, Integer | None]) -> Mapping[st
     integers = {name: integer for name, integer in inputs.items() if name in known and integer is not None}
     if "input_ids" not in integers or len(integers) < len(inputs):
         raise EncodeError(
-            f"{file} declares the inputs {', '.join(inputs)}; an encoder is given {', '.join(known)} "
-            "as int64 or int32; export the model for the task feature-extraction"
+            f"{file} declares the inputs {', '.join(inputs)}; it is given {', '.join(known)} as "
+            f"int64 or int32; export the model for the task {task}"
         )
     return integers
 

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
-from chunkwise.embed.batches import batches, check_lengths, check_texts, encode_batches
+from chunkwise.embed.batches import batches, check_lengths, check_texts, encode_batches, n_added
 from chunkwise.embed.engines import Verdict, judge, keep, recall, wanted
 from chunkwise.embed.folders import config, file_hash, most_tokens, prompts
 from chunkwise.embed.models import Integer, LoadedModel, Pooling, forward, known_inputs, known_output, pooled
@@ -57,7 +58,7 @@ _PROBE = (
     "Who may close an account, and when?",
 )
 _MODULES = ("Transformer", "Pooling", "Normalize")
-_INTEGERS: dict[str, Integer] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+INTEGERS: dict[str, Integer] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +111,9 @@ class OnnxEncoder:
         prefix = self.query_prefix if role == "query" else self.passage_prefix
         ids = _token_ids(self.tokenizer, [prefix + text for text in texts])
         lengths = [len(row) for row in ids]
-        extra = _extra_tokens(self.tokenizer, prefix)
+        extra = n_added(self.tokenizer, prefix)
         check_lengths(texts, [n - extra for n in lengths], limit=self.max_tokens, name=self.name, role=role)
-        model, padding = _loaded(self)[0], _padding_id(self.tokenizer)
+        model, padding = _loaded(self)[0], padding_id(self.tokenizer.name)
         return encode_batches(
             lengths,
             lambda batch: pooled(model, [ids[index] for index in batch], padding, self.pooling),
@@ -133,7 +134,7 @@ class OnnxEncoder:
             )
         before, after = _frame(self.tokenizer, self.passage_prefix)
         framed = [np.concatenate([before, row, after]) for row in rows]
-        model, padding = _loaded(self)[0], _padding_id(self.tokenizer)
+        model, padding = _loaded(self)[0], padding_id(self.tokenizer.name)
         for batch in batches([len(row) for row in framed], most_tokens=_PADDED_TOKENS):
             output, _ = forward(model, [framed[index] for index in batch], padding)
             if output.ndim == 2:
@@ -164,11 +165,9 @@ def onnx_folder(path: str | os.PathLike[str]) -> OnnxEncoder:
             f"make one with: optimum-cli export onnx --model MODEL {folder}"
         )
     query_prefix, passage_prefix = prompts(folder)
-    tokenizer = HuggingFace(str(folder))
-    prefix_tokens = max(_extra_tokens(tokenizer, prefix) for prefix in (query_prefix, passage_prefix))
     return OnnxEncoder(
         name=str(folder),
-        max_tokens=most_tokens(folder) - prefix_tokens,
+        max_tokens=most_tokens(folder) - n_added(HuggingFace(str(folder)), query_prefix, passage_prefix),
         model=model,
         pooling=_pooling(folder),
         query_prefix=query_prefix,
@@ -183,8 +182,10 @@ def engine(encoder: OnnxEncoder) -> str:
     """
     if wanted() == "auto":
         file = encoder.model or _packaged_minilm()
-        keep(file, _probed(encoder, file)[1])
+        verdict = _probed(encoder, file)[1]
+        keep(file, verdict)
         _chosen.cache_clear()
+        return str(verdict)
     return _loaded(encoder)[1]
 
 
@@ -220,13 +221,9 @@ def _frame(tokenizer: HuggingFace, prefix: str) -> tuple[Ints, Ints]:
     return np.array(framed[: n_before + n_prefix], np.int32), np.array(framed[n_before + len(own) :], np.int32)
 
 
-def _extra_tokens(tokenizer: HuggingFace, prefix: str) -> int:
-    return tokenizer.count(prefix) - tokenizer.n_special if prefix else 0
-
-
-def _padding_id(tokenizer: HuggingFace) -> int:
+def padding_id(tokenizer: str) -> int:
     """Return the id that fills up rows. It is masked, but some models count positions by it."""
-    ids = (huggingface(tokenizer.name).token_to_id(token) for token in ("[PAD]", "<pad>"))
+    ids = (huggingface(tokenizer).token_to_id(token) for token in ("[PAD]", "<pad>"))
     return next((id for id in ids if id is not None), 0)
 
 
@@ -274,7 +271,7 @@ def _probed(encoder: OnnxEncoder, file: Path) -> tuple[LoadedModel, Verdict]:
     try:
         rival = load_openvino(file)
         rows = [ids[: encoder.max_tokens] for ids in _token_ids(encoder.tokenizer, _PROBE)]
-        padding = _padding_id(encoder.tokenizer)
+        padding = padding_id(encoder.tokenizer.name)
         verdict = judge(*(partial(pooled, model, rows, padding, encoder.pooling) for model in (reference, rival)))
     except EncodeError as err:
         return reference, Verdict(taken=False, failure=str(err))
@@ -282,9 +279,20 @@ def _probed(encoder: OnnxEncoder, file: Path) -> tuple[LoadedModel, Verdict]:
 
 
 def _load(file: Path) -> LoadedModel:
-    """Load a model in onnxruntime.
+    """Load an encoder's model in onnxruntime.
 
     Raises: EncodeError if the file is no such model; MissingExtraError.
+    """
+    session, errors = session_of(file)
+    inputs = {one.name: INTEGERS.get(one.type) for one in session.get_inputs()}
+    output, dim = known_output(file, {one.name: one.shape for one in session.get_outputs()})
+    return LoadedModel(file, known_inputs(file, inputs), output, dim, session.run, errors)
+
+
+def session_of(file: Path) -> tuple[Any, tuple[type[Exception], ...]]:
+    """Load a model in onnxruntime, and return it with the errors that it raises.
+
+    Raises: EncodeError if the file is no model; MissingExtraError.
     """
     runtime = require("onnxruntime", extra=_EXTRA)
     state = require("onnxruntime.capi.onnxruntime_pybind11_state", extra=_EXTRA)
@@ -296,9 +304,7 @@ def _load(file: Path) -> LoadedModel:
         session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except errors as err:
         raise EncodeError(f"{file} can't be loaded: {err}; download or export it again") from err
-    inputs = {one.name: _INTEGERS.get(one.type) for one in session.get_inputs()}
-    output, dim = known_output(file, {one.name: one.shape for one in session.get_outputs()})
-    return LoadedModel(file, known_inputs(file, inputs), output, dim, session.run, errors)
+    return session, errors
 
 
 def _weights(model: Path) -> list[Path]:

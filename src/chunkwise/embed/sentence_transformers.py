@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
@@ -14,8 +12,8 @@ import numpy as np
 
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.core.protocols import Floats2d, Role
-from chunkwise.embed.batches import check_lengths, check_texts, unit
-from chunkwise.embed.folders import NO_LIMIT, content_hash, prompts, tokenizer_folder
+from chunkwise.embed.batches import check_texts, measured, n_added, unit
+from chunkwise.embed.folders import NO_LIMIT, fingerprint, prompts, tokenizer_folder
 from chunkwise.text.huggingface import HuggingFace
 from chunkwise.text.unicode import encodable
 
@@ -45,7 +43,7 @@ class SentenceTransformersEncoder:
     @property
     def fingerprint(self) -> str:
         """A hash of the files of the model. Devices differ by what they round, which it does not tell."""
-        return hashlib.sha256(json.dumps([_SCHEME, content_hash(Path(self.path))]).encode()).hexdigest()
+        return fingerprint(_SCHEME, Path(self.path))
 
     @property
     def dim(self) -> int:
@@ -56,7 +54,7 @@ class SentenceTransformersEncoder:
     def max_tokens(self) -> int:
         """The longest text that the model takes, less the longer of its prompts."""
         limit = int(_load(self.path).max_seq_length or NO_LIMIT)
-        return limit - max(map(self._extra_tokens, prompts(Path(self.path))))
+        return limit - n_added(self.tokenizer, *prompts(Path(self.path)))
 
     @property
     def tokenizer(self) -> HuggingFace:
@@ -71,16 +69,12 @@ class SentenceTransformersEncoder:
         check_texts(texts)
         if not texts:
             return np.empty((0, self.dim), np.float32)
-        lengths = [self.tokenizer.count(text) for text in texts]
-        check_lengths(texts, lengths, limit=self.max_tokens, name=self.name, role=role)
+        measured(texts, self, role=role)
         model = _load(self.path)
         encode = model.encode_query if role == "query" else model.encode_document
         inputs = [encodable(text) for text in texts]
         vectors = encode(inputs, batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True)
         return unit(np.asarray(vectors), range(len(texts)), self.name)
-
-    def _extra_tokens(self, prompt: str) -> int:
-        return self.tokenizer.count(prompt) - self.tokenizer.n_special if prompt else 0
 
 
 @lru_cache(maxsize=2)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chunkwise.core.errors import AnswerError
-from chunkwise.kept import prepare, user_folder
+from chunkwise.kept import make_private, prepare, user_folder
 
 # Marks the file as ours: "Cwan" in SQLite's header. A file of something else is never written to.
 _APPLICATION_ID, _VERSION = 0x4377616E, 1
@@ -64,7 +64,7 @@ class Answers:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            make_private(Path(self.path).parent)
             # Answers tell what documents say, so the file is the user's alone.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             with closing(sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)) as file:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import KW_ONLY, dataclass, field
+from threading import Event
 
 from chunkwise.core.errors import AnswerError
 from chunkwise.core.protocols import Answer, Prompt
@@ -102,20 +103,35 @@ class Chat:
         return self.answers.known(keys) if self.answers is not None else {}
 
     def _ask_all(self, prompts: Mapping[bytes, Prompt]) -> dict[bytes, Answer]:
-        """Ask several at once, and keep each answer as it comes."""
+        """Ask several at once. What is on its way when another one stops the run is answered, and kept, as well."""
         if not prompts:
             return {}
         found: dict[bytes, Answer] = {}
+        stopped = Event()
         with ThreadPoolExecutor(max_workers=min(self.concurrency, len(prompts))) as pool:
-            asked: dict[Future[Answer], bytes] = {pool.submit(self._ask, one): key for key, one in prompts.items()}
+            asked: dict[Future[Answer | None], bytes] = {
+                pool.submit(self._ask_and_keep, *one, stopped): one[0] for one in prompts.items()
+            }
             try:
                 for done in as_completed(asked):
-                    found[asked[done]] = answer = done.result()
-                    if self.answers is not None and not answer.failure:
-                        self.answers.keep(asked[done], answer.text)
+                    if (answer := done.result()) is not None:
+                        found[asked[done]] = answer
             finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+                stopped.set()  # also where the user interrupts
         return found
+
+    def _ask_and_keep(self, key: bytes, prompt: Prompt, stopped: Event) -> Answer | None:
+        """Ask, unless the run was stopped: None. It is stopped by the one that fails, before another can begin."""
+        if stopped.is_set():
+            return None
+        try:
+            answer = self._ask(prompt)
+            if self.answers is not None and not answer.failure:
+                self.answers.keep(key, answer.text)
+        except BaseException:
+            stopped.set()
+            raise
+        return answer
 
     def _ask(self, prompt: Prompt) -> Answer:
         """Send one prompt, without what the server refused before."""

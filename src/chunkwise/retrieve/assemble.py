@@ -3,7 +3,7 @@
 A chunk is a unit of scoring. What a reader is given need not be whole chunks: of the best the parts that say nothing
 to the question are paid for, too. Here each sentence is scored by itself and in every larger stretch of text that
 holds it, and sentences are bought one by one, joined where they meet, and given in the order of the text.
-Source: ours; measured in docs/methods/assemble.md.
+Source: ours; docs/methods/assemble.md has what was measured.
 """
 
 from __future__ import annotations
@@ -34,11 +34,25 @@ _CANDIDATES, _REST = 4, 0.03
 # are shorter and say less by themselves, by the square of what they have of it.
 _FULL_SENTENCE = 35
 
-
 # A row of a table answers by itself, whatever the rows around it are about: its weight, in that of all stretches. Of
 # the rows that 800 tokens bought of a table of 300 orders, 3 of 31 matched a question for a name and a town with no
 # weight of their own, 7 of 12 with 1, 9 of 12 with 3.
 _ROW = 3.0
+
+# The share of the budget that a sentence may cost which is bought for the sake of another, not for its score.
+_COMPANION = 0.05
+
+# How an English sentence begins that can't be understood without the one before it.
+_POINTS_BACK = re.compile(
+    r"(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|such|there|however|thus|therefore|hence|so|"
+    r"then|but|and|or|also|moreover|furthermore|instead|otherwise|consequently|nevertheless|both|neither)\b",
+    re.IGNORECASE,
+)
+
+# What is said of a chunk as a chunk: its place among others, its edges, its context. It is not true of a part.
+_OF_CHUNKS = frozenset(
+    {NOTED, "cells", "source_spans", "overlap", "level", "sentence", "fence", "context_truncated", "context_failed"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +77,11 @@ class Ladder:
             raise ChunkwiseError(f"sizes={list(self.sizes)} must be tokens, at least one size; try [100, 200, 400]")
         if self.weights and len(self.weights) != len(self.sizes):
             raise ChunkwiseError(f"{len(self.weights)} weights for {len(self.sizes)} sizes; give one for each, or none")
+        numbers = (*self.weights, self.sentence or 0, self.neighbour, self.gap)
+        if min(numbers) < 0 or not 0 <= self.alpha <= 1:
+            raise ChunkwiseError(f"{self}: no weight and no gap may be below 0, and alpha is from 0 to 1")
+        if self.sentence == 0 and self.weights and not any(self.weights):
+            raise ChunkwiseError(f"{self}: something must weigh more than 0; try sentence=1")
 
 
 # Source: fixed on covidqa, qmsum and xquad-en, compared in docs/methods/assemble.md.
@@ -71,22 +90,6 @@ LADDERS = {
     "fine": Ladder((100, 200, 400), sentence=1.4),
     "coarse": Ladder((100, 200, 400, 800, 1600), weights=(0.5, 1, 1, 1, 1), sentence=0.2, neighbour=0.5),
 }
-
-
-# The share of the budget that a sentence may cost which is bought for the sake of another, not for its score.
-_COMPANION = 0.05
-
-# How an English sentence begins that can't be understood without the one before it.
-_POINTS_BACK = re.compile(
-    r"(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|such|there|however|thus|therefore|hence|so|"
-    r"then|but|and|or|also|moreover|furthermore|instead|otherwise|consequently|nevertheless|both|neither)\b",
-    re.IGNORECASE,
-)
-
-# What is said of a chunk as a chunk: its place among others, its edges, its context. It is not true of a part.
-_OF_CHUNKS = frozenset(
-    {NOTED, "cells", "source_spans", "overlap", "level", "sentence", "fence", "context_truncated", "context_failed"}
-)
 
 
 @dataclass(frozen=True, slots=True)

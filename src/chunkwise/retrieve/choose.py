@@ -9,10 +9,12 @@ from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
+from chunkwise.core.errors import StoreError
 from chunkwise.core.protocols import Retriever
 from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Scope, step
-from chunkwise.core.types import Chunk, Hit
+from chunkwise.core.spans import overlaps
+from chunkwise.core.types import Chunk, Hit, Span
 from chunkwise.retrieve.search import Hybrid, check_levels, ranked, scaled
 from chunkwise.text.duplicates import SIMILAR, shingles
 
@@ -63,23 +65,43 @@ class TwoStage:
 
     A section is a document's chunks under the same headings, or the whole document; among the best `depth` hits it has
     the mean score of its three best. `by="parent"` searches the level above by words and meaning for the best parents
-    instead, which needs an index by `nest(...)`. There may be fewer hits than are asked for.
+    instead, which needs hits that have parents, as of an index by `nest(...)`; `by="summary"` the summaries of
+    sections, which needs an index with them. There may be fewer hits than are asked for.
     """
 
     sections: Annotated[int, Range(2, 20, log=True, least=1)] = 5
-    by: Literal["section", "document", "parent"] = "section"
+    by: Literal["section", "document", "parent", "summary"] = "section"
     depth: Annotated[int, Range(50, 400, log=True, least=1)] = 200
 
     def __call__(self, query: str, k: int, *, inner: Retriever, scope: Scope) -> list[Hit]:
         hits = inner(query, max(k, self.depth))
-        best = self._parents(query, scope) if self.by == "parent" else self._pooled(hits)
+        if self.by == "summary":
+            chosen = self._summarised(query, scope)
+            return ranked([hit for hit in hits if _lies_in(hit.chunk, chosen)][:k])
+        best = self._parents(query, hits, scope) if self.by == "parent" else self._pooled(hits)
         return ranked([hit for hit in hits if self._section(hit.chunk) in best][:k])
 
-    def _parents(self, query: str, scope: Scope) -> set[Section]:
+    def _parents(self, query: str, hits: Sequence[Hit], scope: Scope) -> set[Section]:
         check_levels(scope, self)
-        level = scope.store.info["level"]
-        above = replace(scope, where={**scope.where, "level": level - 1})
+        levels = {hit.chunk.meta.get("level") for hit in hits}
+        around = sorted(level - 1 for level in levels if isinstance(level, int) and level)
+        if hits and not around:
+            raise StoreError(
+                f"{self!r} needs a level above the one that is searched, which is the first; search a lower one, as "
+                "with --where level=1, or index with --recipe 'nest(800, 400, 200)'"
+            )
+        above = replace(scope, where={**scope.where, "level": around})
         return {(hit.chunk.document_id, (hit.chunk.id,)) for hit in Hybrid()(query, self.sections, scope=above)}
+
+    def _summarised(self, query: str, scope: Scope) -> Sequence[Chunk]:
+        """Return the best summaries, which say where their sections are."""
+        info = scope.store.info
+        if not info.get("summaries"):
+            raise StoreError(
+                f"{self!r} needs an index with summaries; make one with Index(summaries=True), --summaries"
+            )
+        coarse = replace(scope, where={**scope.where, "level": info["levels"] - 1})
+        return [hit.chunk for hit in Hybrid()(query, self.sections, scope=coarse)]
 
     def _pooled(self, hits: Sequence[Hit]) -> set[Section]:
         scores: dict[Section, list[float]] = {}
@@ -93,6 +115,12 @@ class TwoStage:
     def _section(self, chunk: Chunk) -> Section:
         parts = {"section": chunk.headings, "document": (), "parent": (chunk.parent,)}
         return chunk.document_id, parts[self.by]
+
+
+def _lies_in(chunk: Chunk, chosen: Sequence[Chunk]) -> bool:
+    """Tell whether a chunk has a part of one of the sections of these summaries."""
+    places = (one.meta["section"] for one in chosen if one.document_id == chunk.document_id)
+    return any(isinstance(place, list) and overlaps(Span(*place), chunk.body) for place in places)
 
 
 @step

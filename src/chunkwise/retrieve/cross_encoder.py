@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from chunkwise.core.errors import EncodeError, require
 from chunkwise.embed.batches import batches
 from chunkwise.embed.folders import most_tokens
+from chunkwise.embed.models import Integer, known_inputs
+from chunkwise.embed.onnx import INTEGERS, padding_id, session_of
 from chunkwise.text.huggingface import huggingface
 from chunkwise.text.unicode import encodable
 
@@ -22,7 +24,6 @@ PACKAGE = "sentence-transformers:"
 
 # Padded tokens in one run, as for encoders: see embed/onnx.py.
 _PADDED_TOKENS = 16 * 256
-_INTEGERS: Mapping[str, type[np.signedinteger[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,9 @@ class _Model:
     folder: Path
     tokenizer: tokenizers.Tokenizer
     padding: int
-    inputs: Mapping[str, type[np.signedinteger[Any]]]
+    inputs: Mapping[str, Integer]
     run: Callable[[None, Mapping[str, NDArray[Any]]], Sequence[NDArray[Any]]]
+    errors: tuple[type[Exception], ...]
 
     def judge(self, rows: Sequence[tokenizers.Encoding]) -> NDArray[np.float64]:
         """Return the scores of pairs of question and text, which are padded to the longest."""
@@ -87,7 +89,14 @@ class _Model:
             filled["attention_mask"][i, : len(row.ids)] = 1
             filled["token_type_ids"][i, : len(row.ids)] = row.type_ids
         feeds = {name: filled[name].astype(integer, copy=False) for name, integer in self.inputs.items()}
-        return _flat(np.asarray(self.run(None, feeds)[0], np.float64), str(self.folder))
+        try:
+            output = self.run(None, feeds)[0]
+        except self.errors as err:
+            raise EncodeError(
+                f"{self.folder} can't judge {shape[0]} texts of up to {shape[1]} tokens: {err}; "
+                "export it with free batch and sequence sizes, and check its max tokens"
+            ) from err
+        return _flat(np.asarray(output, np.float64), str(self.folder))
 
 
 def _flat(output: NDArray[np.float64], place: str) -> NDArray[np.float64]:
@@ -111,24 +120,14 @@ def _load(folder: Path) -> _Model:
             f"{folder} is no ONNX folder of a cross-encoder: it needs tokenizer.json and model.onnx; "
             f"make one with: optimum-cli export onnx --task text-classification --model MODEL {folder}"
         )
-    runtime = require("onnxruntime", extra="search")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4  # fatal only: errors come as exceptions
-    try:
-        session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as err:  # onnxruntime has a dozen kinds, all of them new bases
-        raise EncodeError(f"{file} can't be loaded: {err}; download or export it again") from err
-    known = ("input_ids", "attention_mask", "token_type_ids")
-    inputs = {one.name: _INTEGERS[one.type] for one in session.get_inputs() if one.name in known}
-    if "input_ids" not in inputs or len(inputs) < len(session.get_inputs()):
-        found = ", ".join(one.name for one in session.get_inputs())
-        raise EncodeError(f"{file} declares the inputs {found}; a cross-encoder is given {', '.join(known)}")
+    session, errors = session_of(file)
+    declared = {one.name: INTEGERS.get(one.type) for one in session.get_inputs()}
+    inputs = known_inputs(file, declared, task="text-classification")
     # A copy: the one that counts tokens does not truncate.
     tokenizer = tokenizers.Tokenizer.from_str(huggingface(str(folder)).to_str())
     tokenizer.encode_special_tokens = True
     tokenizer.enable_truncation(most_tokens(folder))
-    ids = (tokenizer.token_to_id(token) for token in ("[PAD]", "<pad>"))
-    return _Model(folder, tokenizer, next((id for id in ids if id is not None), 0), inputs, session.run)
+    return _Model(folder, tokenizer, padding_id(str(folder)), inputs, session.run, errors)
 
 
 @lru_cache(maxsize=2)

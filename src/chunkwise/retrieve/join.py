@@ -9,8 +9,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from chunkwise.core.noted import Noted
 from chunkwise.core.protocols import Tokenizer
-from chunkwise.core.types import NOTED, Chunk, Span
+from chunkwise.core.types import Chunk, Span
 from chunkwise.text.sentences import SentenceEnds
 
 # In characters: how much of the text on either side of a seam is looked at. Two or three sentences; how one begins
@@ -42,15 +43,16 @@ def joined(chunks: Sequence[Chunk], tokenizer: Tokenizer) -> Chunk:
     first, last = chunks[0], chunks[-1]
     text = "".join(piece.text for piece in pieces)
     parents = {chunk.parent for chunk in chunks}
-    return replace(
+    made = replace(
         first,
         spans=tuple(piece.span for piece in pieces),
         text=text,
         token_count=tokenizer.count(first.context + text),
         parent=first.parent if len(parents) == 1 else "",
         pages=tuple(sorted({page for chunk in chunks for page in chunk.pages})),
-        meta=_meta(chunks, pieces, gap=last.gap),
+        meta=_meta(chunks, pieces),
     )
+    return Noted(gap=last.gap).on(made)  # the rest is noted of its parts, not of the whole
 
 
 def touch(one: Chunk, other: Chunk) -> bool:
@@ -82,12 +84,9 @@ def cuts(one: Chunk, other: Chunk) -> bool:
 
 def _pieces(chunk: Chunk, *, inner: bool) -> Iterator[_Piece]:
     """Yield the spans of a chunk with their texts, and the gap after it, if it is an inner one."""
-    start = 0
     sources = chunk.meta.get("source_spans")
-    for i, span in enumerate(chunk.spans):
-        source = Span(*sources[i]) if isinstance(sources, list) else None
-        yield _Piece(span, chunk.text[start : start + span.length], source)
-        start += span.length
+    for i, (span, text) in enumerate(chunk.parts):
+        yield _Piece(span, text, Span(*sources[i]) if isinstance(sources, list) else None)
     if inner and chunk.gap:
         yield _Piece(Span(chunk.body.end, chunk.body.end + len(chunk.gap)), chunk.gap, None)
 
@@ -108,15 +107,12 @@ def _united(pieces: Iterator[_Piece]) -> list[_Piece]:
     return found
 
 
-def _meta(chunks: Sequence[Chunk], pieces: Sequence[_Piece], *, gap: str) -> dict[str, object]:
+def _meta(chunks: Sequence[Chunk], pieces: Sequence[_Piece]) -> dict[str, object]:
     """Return the metadata of the first chunk, what tells a place changed to that of all."""
     first = chunks[0]
     meta = dict(first.meta)
     if pieces[-1].span.start != first.body.start:
         meta.pop("overlap", None)
-    meta.pop(NOTED, None)  # of its parts, not of the whole
-    if gap:
-        meta[NOTED] = {"gap": gap}
     cells = dict.fromkeys(str(chunk.meta["cells"]) for chunk in chunks if "cells" in chunk.meta)
     if cells:
         meta["cells"] = ", ".join(cells)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from chunkwise.core.errors import RecipeError, RerankError
-from chunkwise.core.protocols import LLM, Prompt, Reranker
+from chunkwise.core.protocols import LLM, Answer, Prompt, Reranker
 from chunkwise.core.recipes import resolver
 from chunkwise.llm import llm as find_llm
 from chunkwise.retrieve.cross_encoder import PACKAGE, OnnxCrossEncoder, PackageCrossEncoder
@@ -81,9 +80,7 @@ class Listwise:
         shown = "\n".join(f"[{i}] {' '.join(texts[number].split())[:most]}" for i, number in enumerate(numbers, 1))
         text = f"{shown}\n\nQuestion: {query}"
         (answer,) = self.llm([Prompt(_SHARED, text, max_tokens=_ANSWER, form="json")])
-        if answer.failure:
-            raise RerankError(answer.failure)
-        named = [numbers[i - 1] for i in _order(answer.text, len(numbers))]
+        named = [numbers[i - 1] for i in _order(answer, len(numbers))]
         return [*named, *(number for number in numbers if number not in named)]
 
 
@@ -120,22 +117,22 @@ def custom_reranker(name: str, judge: Callable[[str, Sequence[str]], Sequence[fl
     return _custom[name]
 
 
-def _order(text: str, n_passages: int) -> list[int]:
+def _order(answer: Answer, n_passages: int) -> list[int]:
     """Return the numbers that an answer names.
 
     Raises: RerankError, which says what is wrong with the answer.
     """
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as err:
-        raise RerankError(f"the answer is no JSON: {text[:80]!r}") from err
+        content = answer.content()
+    except ValueError as err:
+        raise RerankError(str(err)) from err
     order = content.get("order") if isinstance(content, dict) else None
     if not isinstance(order, list) or not order:
-        raise RerankError(f"the answer has no list `order`: {text[:80]!r}")
+        raise RerankError(f"the answer has no list `order`: {answer.text[:80]!r}")
     if any(type(number) is not int or not 1 <= number <= n_passages for number in order):
-        raise RerankError(f"the answer names a passage that is none of 1 to {n_passages}: {text[:80]!r}")
+        raise RerankError(f"the answer names a passage that is none of 1 to {n_passages}: {answer.text[:80]!r}")
     if len(set(order)) < len(order):
-        raise RerankError(f"the answer names a passage twice: {text[:80]!r}")
+        raise RerankError(f"the answer names a passage twice: {answer.text[:80]!r}")
     return order
 
 

@@ -13,6 +13,7 @@ from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Retrieval, Scope, finder, followed
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit
+from chunkwise.stores.rows import n_levels
 
 Fusion: TypeAlias = Literal["convex", "rrf"]
 
@@ -156,7 +157,8 @@ def check_levels(scope: Scope, step: object) -> None:
 
     Raises: StoreError.
     """
-    if int(scope.store.info.get("levels", 1)) == 1:
+    info = scope.store.info
+    if n_levels(info) - int(info.get("summaries", False)) == 1:
         raise StoreError(f"{step!r} needs an index of several levels; index with --recipe 'nest(800, 400, 200)'")
 
 

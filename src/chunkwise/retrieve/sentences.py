@@ -17,11 +17,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.core.leaves import leaves
 from chunkwise.core.noted import Noted
 from chunkwise.core.protocols import Entry, Filter, Floats2d
 from chunkwise.core.types import Chunk, Span
 from chunkwise.retrieve.join import is_heading
-from chunkwise.stores.rows import tags, wanted
+from chunkwise.stores.rows import Tagged
 from chunkwise.text.sentences import sentence_spans
 from chunkwise.text.terms import terms
 
@@ -61,10 +62,7 @@ class Sentence(NamedTuple):
         chunk, header = self.chunk, self.noted.header(self.span.start)
         if header is None and len(chunk.spans) == 1:
             return {}
-        found, start = dict[Span, str](), 0
-        for span in chunk.spans[:-1]:
-            found[span] = chunk.text[start : start + span.length]
-            start += span.length
+        found = dict(chunk.parts[:-1])
         return found if header is None else {**found, header: self._slice(*header)}
 
     def source(self, span: Span) -> Span | None:
@@ -112,21 +110,23 @@ class Sentences:
     """
 
     def __init__(self, entries: Iterable[Entry], n_special: int) -> None:
-        found = list(entries)
-        self._number_of = {entry.document_id: number for number, entry in enumerate(found)}
+        self._number_of: dict[str, int] = {}
         self.each: list[Sentence] = []
         held: list[tuple[int, int, int]] = []  # of each sentence: document, chunk, tokens
-        vectors, self._tagged, n_chunks = [], _Tags(), 0
-        for number, entry in enumerate(found):
-            for position in _leaves(entry.chunks):
+        vectors: list[NDArray[np.float32]] = []
+        self._tagged = Tagged()
+        for number, entry in enumerate(entries):
+            self._number_of[entry.document_id] = number
+            for position in leaves(entry.chunks):
                 chunk = entry.chunks[position]
+                if chunk.is_derived:  # no text of its own
+                    continue
                 noted = Noted.of(chunk)
                 parts = list(_parts(chunk, noted, n_special))
-                self._tagged.add(entry, chunk, range(len(self.each), len(self.each) + len(parts)))
+                self._tagged.add(entry, chunk)
                 self.each += [Sentence(chunk, span, noted) for span, _ in parts]
-                held += [(number, n_chunks, tokens) for _, tokens in parts]
+                held += [(number, len(vectors), tokens) for _, tokens in parts]
                 vectors.append(entry.vectors[position])
-                n_chunks += 1
         columns = np.array(held, np.intp).reshape(-1, 3)
         self.document, self._holder, self.tokens = columns.T.copy()
         self.rows = np.array([bool(sentence.riding) for sentence in self.each], np.bool_)
@@ -156,7 +156,7 @@ class Sentences:
 
     def allowed(self, where: Filter) -> NDArray[np.bool_]:
         """Return which sentences pass a filter."""
-        return self._tagged.mask(where, len(self.each))
+        return self._tagged.passing(where)[self._holder]
 
     def rung(self, size: int) -> Rung:
         """Return the partition into stretches of at most `size` tokens, each sentence by itself for 0.
@@ -253,34 +253,6 @@ class Sentences:
             norms[first:stop] = np.linalg.norm(sums, axis=1)
             first = stop
         return norms
-
-
-class _Tags:
-    """Which sentences carry a tag that a filter can ask for."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, list[range]] = {}
-
-    def add(self, entry: Entry, chunk: Chunk, rows: range) -> None:
-        for tag in tags(entry, chunk):
-            self._rows.setdefault(tag, []).append(rows)
-
-    def mask(self, where: Filter, n: int) -> NDArray[np.bool_]:
-        mask = np.ones(n, np.bool_)
-        for options in wanted(where):
-            any_of = np.zeros(n, np.bool_)
-            for rows in (rows for tag in options for rows in self._rows.get(tag, [])):
-                any_of[rows.start : rows.stop] = True
-            mask &= any_of
-        return mask
-
-
-def _leaves(chunks: Sequence[Chunk]) -> Iterator[int]:
-    """Yield the positions of the chunks of a document that no other is cut from, and that are its own text."""
-    parents = {chunk.parent for chunk in chunks if chunk.parent and not chunk.is_derived}
-    for position, chunk in enumerate(chunks):
-        if chunk.id not in parents and not chunk.is_derived:
-            yield position
 
 
 def _parts(chunk: Chunk, noted: Noted, n_special: int) -> Iterator[tuple[Span, int]]:

@@ -159,7 +159,7 @@ class LanceStore:
     def entries(self, document_ids: Sequence[str] | None = None) -> Iterator[Entry]:
         """Yield what is stored of these documents, or of all, by document id. It is read into memory first."""
         table = self._table()
-        if table is None or document_ids == []:
+        if table is None or (document_ids is not None and not document_ids):
             return
         with named(self.folder, "read"):
             search = table.search() if document_ids is None else table.search().where(is_one_of(document_ids))

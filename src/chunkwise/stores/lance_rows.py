@@ -51,28 +51,11 @@ def table_of(entries: Iterable[Entry], schema: Any) -> Any:
     rows: list[dict[str, Any]] = []
     vectors = []
     for entry in entries:
-        rows += entry_rows(entry, levels)
-        vectors.append(np.asarray(entry.vectors, dtype=np.float32) if entry.chunks else marker_vector(dim))
+        rows += _entry_rows(entry, levels)
+        vectors.append(np.asarray(entry.vectors, dtype=np.float32) if entry.chunks else _marker_vector(dim))
     flat = arrow.FixedSizeListArray.from_arrays(arrow.array(np.concatenate(vectors).ravel()), dim)
     columns = [arrow.array([row.get(name) for row in rows], schema.field(name).type) for name in schema.names[:-1]]
     return arrow.Table.from_arrays([*columns, flat], schema=schema)
-
-
-def entry_rows(entry: Entry, levels: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a document, its vectors apart; one that marks it where it has no chunks."""
-    meta = json.dumps(dict(entry.meta), default=str)
-    for position, chunk in enumerate(entry.chunks):
-        row = {**row_of(entry, position), terms_of(level_of(chunk, levels)): " ".join(terms(chunk.embed_text))}
-        yield row if position else {**row, META: meta}
-    if not entry.chunks:
-        yield {
-            "id": f"no chunks: {entry.document_id}",
-            "document_id": entry.document_id,
-            "position": MARKER,
-            "fingerprint": entry.fingerprint,
-            "source": entry.source,
-            META: meta,
-        }
 
 
 def entry_of(numbered: Sequence[tuple[int, dict[str, Any]]], vectors: Floats2d) -> Entry:
@@ -82,12 +65,6 @@ def entry_of(numbered: Sequence[tuple[int, dict[str, Any]]], vectors: Floats2d) 
     chunks = tuple(chunk_of(row) for _, row in held)
     own = vectors[[number for number, _ in held]]
     return Entry(first["document_id"], first["fingerprint"], first["source"], chunks, own, json.loads(first[META]))
-
-
-def marker_vector(dim: int) -> NDArray[np.float32]:
-    """Return the vector of a row that no search sees."""
-    # Not zero, for which a cosine is undefined.
-    return np.eye(1, dim, dtype=np.float32)
 
 
 def is_one_of(document_ids: Iterable[str]) -> str:
@@ -107,3 +84,26 @@ def condition_of(where: Filter) -> str | None:
 def quoted(text: str) -> str:
     """Return a text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _entry_rows(entry: Entry, levels: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a document, its vectors apart; one that marks it where it has no chunks."""
+    meta = json.dumps(dict(entry.meta), default=str)
+    for position, chunk in enumerate(entry.chunks):
+        row = {**row_of(entry, position), terms_of(level_of(chunk, levels)): " ".join(terms(chunk.embed_text))}
+        yield row if position else {**row, META: meta}
+    if not entry.chunks:
+        yield {
+            "id": f"no chunks: {entry.document_id}",
+            "document_id": entry.document_id,
+            "position": MARKER,
+            "fingerprint": entry.fingerprint,
+            "source": entry.source,
+            META: meta,
+        }
+
+
+def _marker_vector(dim: int) -> NDArray[np.float32]:
+    """Return the vector of a row that no search sees."""
+    # Not zero, for which a cosine is undefined.
+    return np.eye(1, dim, dtype=np.float32)

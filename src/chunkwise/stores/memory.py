@@ -15,6 +15,7 @@ from chunkwise.core.types import Chunk
 from chunkwise.stores.rows import (
     K1,
     B,
+    Tagged,
     asked_levels,
     checked,
     described,
@@ -22,9 +23,7 @@ from chunkwise.stores.rows import (
     level_of,
     n_levels,
     rounded,
-    tags,
     unknown,
-    wanted,
 )
 from chunkwise.text.terms import terms
 
@@ -111,13 +110,13 @@ class MemoryStore:
         query = direction(vector, self._info["dim"]) if self._info else None
         if query is None or not index.chunks:
             return []
-        return index.best(index.matrix @ query, index.pointing & index.allowed(where), k)
+        return index.best(index.matrix @ query, index.pointing & index.tagged.passing(where), k)
 
     def matching(self, text: str, k: int, where: Filter) -> Sequence[Scored]:
         """Return the `k` chunks of the highest BM25 score for `text`, best first."""
         index = self._index
         scores = index.bm25(terms(text), asked_levels(where, index.n_levels))
-        return index.best(scores, (scores > 0) & index.allowed(where), k)
+        return index.best(scores, (scores > 0) & index.tagged.passing(where), k)
 
 
 class _Index:
@@ -150,13 +149,12 @@ class _Index:
         return {chunk.id: row for row, chunk in enumerate(self.chunks)}
 
     @cached_property
-    def tagged(self) -> dict[str, list[int]]:
-        """The rows that carry a tag."""
-        found: dict[str, list[int]] = {}
-        pairs = ((entry, chunk) for entry in self.entries.values() for chunk in entry.chunks)
-        for row, (entry, chunk) in enumerate(pairs):
-            for tag in tags(entry, chunk):
-                found.setdefault(tag, []).append(row)
+    def tagged(self) -> Tagged:
+        """What a filter can ask of the rows."""
+        found = Tagged()
+        for entry in self.entries.values():
+            for chunk in entry.chunks:
+                found.add(entry, chunk)
         return found
 
     def bm25(self, words: list[str], levels: Sequence[int]) -> NDArray[np.float32]:
@@ -181,16 +179,6 @@ class _Index:
         if found:
             model.index([words for _, words in found], create_empty_token=False, show_progress=False)
         return np.array([row for row, _ in found], dtype=np.intp), model
-
-    def allowed(self, where: Filter) -> NDArray[np.bool_]:
-        """Return which rows pass a filter."""
-        mask = np.ones(len(self.chunks), dtype=np.bool_)
-        for options in wanted(where):
-            any_of = np.zeros(len(self.chunks), dtype=np.bool_)
-            for tag in options:
-                any_of[self.tagged.get(tag, [])] = True
-            mask &= any_of
-        return mask
 
     def best(self, scores: NDArray[np.float32], mask: NDArray[np.bool_], k: int) -> list[Scored]:
         """Return the `k` best rows of `mask`; of equals, the first in document order."""

@@ -118,6 +118,30 @@ def wanted(where: Filter) -> list[list[str]]:
     return [_tags(key, value) for key, value in where.items()]
 
 
+class Tagged:
+    """Which chunks carry what a filter asks for, each by its place among those that were added."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[int]] = {}
+        self._n = 0
+
+    def add(self, entry: Entry, chunk: Chunk) -> None:
+        """Add a chunk of an entry."""
+        for tag in tags(entry, chunk):
+            self._places.setdefault(tag, []).append(self._n)
+        self._n += 1
+
+    def passing(self, where: Filter) -> NDArray[np.bool_]:
+        """Return which chunks pass a filter."""
+        mask = np.ones(self._n, np.bool_)
+        for options in wanted(where):
+            any_of = np.zeros(self._n, np.bool_)
+            for tag in options:
+                any_of[self._places.get(tag, [])] = True
+            mask &= any_of
+        return mask
+
+
 def rounded(score: float) -> float:
     """Return a score to five digits, so that what is equal but for the order of a sum ties in every store."""
     return round(float(f"{score:.5g}"), 6) + 0.0  # never -0.0

@@ -5,13 +5,11 @@ Source: Chen et al. 2023, Dense X Retrieval (arXiv:2312.06648).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import unit_ends
+from chunkwise.chunkers.levels import between, unit_ends
 from chunkwise.core.protocols import LLM, Answer, Budget, Prompt
 from chunkwise.core.recipes import numbered
 from chunkwise.core.types import Chunk, Document, Span
@@ -62,9 +60,7 @@ def propositions(chunks: Sequence[Chunk], document: Document, *, budget: Budget,
 
 
 def _sentences(document: Document, own: Span, ends: Sequence[int]) -> list[Span]:
-    edges = [own.start, *(end for end in ends if own.start < end < own.end), own.end]
-    spans = (inked(document.text, Span(start, end)) for start, end in pairwise(edges))
-    return [span for span in spans if span.length]
+    return [inked(document.text, span) for span in between(document.text, ends, own)]
 
 
 def _numbered(document: Document, spans: Sequence[Span]) -> str:
@@ -76,12 +72,7 @@ def _facts(answer: Answer, last: int) -> list[tuple[int, str]]:
 
     Raises: ValueError, which says what is wrong with the answer.
     """
-    if answer.failure:
-        raise ValueError(answer.failure)
-    try:
-        content = json.loads(answer.text)
-    except (ValueError, RecursionError) as err:
-        raise ValueError(f"the answer is no JSON: {answer.text[:80]!r}") from err
+    content = answer.content()
     facts = content.get("facts") if isinstance(content, dict) else None
     if not isinstance(facts, list) or not all(isinstance(fact, dict) for fact in facts):
         raise ValueError(f"the answer has no list `facts`: {answer.text[:80]!r}")

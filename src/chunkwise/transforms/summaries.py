@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from chunkwise.chunkers.cut import cutter
-from chunkwise.chunkers.levels import sentence_ends, solid_blocks
+from chunkwise.chunkers.levels import between, sentence_ends, solid_blocks
 from chunkwise.chunkers.sections import sections
 from chunkwise.core.protocols import Budget
 from chunkwise.core.recipes import numbered
@@ -52,9 +50,7 @@ def _sentences(document: Document, section: Span) -> list[Span]:
     solid = [block.span for block in solid_blocks(document)]
     found: list[Span] = []
     for start, stop in gaps(solid, section):
-        inner = ends[bisect_right(ends, start) : bisect_left(ends, stop)]
-        edges = [first_ink(document.text, start, stop), *inner, stop]
-        found += [Span(a, b) for a, b in pairwise(edges) if first_ink(document.text, a, b) < b]
+        found += between(document.text, ends, Span(first_ink(document.text, start, stop), stop))
     return found
 
 
