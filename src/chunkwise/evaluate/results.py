@@ -1,0 +1,73 @@
+"""What an evaluation found: of each config its scores question by question, what it returned, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chunkwise.core.config import Config
+from chunkwise.core.types import Query, Span
+from chunkwise.evaluate.compare import Comparison, compare
+from chunkwise.evaluate.costs import Costs
+from chunkwise.evaluate.misses import Blame
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit that was given to a question: its place, and no text."""
+
+    document_id: str
+    spans: tuple[Span, ...]
+    score: float
+    rank: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one config did for every question, in their order.
+
+    `scores` are those of each metric, by its `repr`. `curve` is the recall at budgets of tokens. `found` are the hits
+    that the budget of the evaluation pays for, best first. `blame` is None where it was not asked for.
+    """
+
+    config: Config
+    scores: Mapping[str, tuple[float, ...]] = field(hash=False)
+    curve: Mapping[int, tuple[float, ...]] = field(hash=False)
+    found: tuple[tuple[Found, ...], ...]
+    costs: Costs
+    blame: Blame | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What was searched: how many documents and characters, and a hash of their ids and texts."""
+
+    n_documents: int
+    n_characters: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Configs that answered the same questions. `metric` is the one that they are compared by; `repeat` the command."""
+
+    queries: tuple[Query, ...]
+    outcomes: tuple[Outcome, ...]
+    corpus: Corpus
+    metric: str
+    tokens: int
+    tokenizer: str
+    encoder: str
+    repeat: str = ""
+    version: str = ""
+
+    @property
+    def comparison(self) -> Comparison:
+        """How far the configs are apart, with intervals that hold together. Cost: see `compare`."""
+        return compare(
+            {outcome.config.label: outcome.scores[self.metric] for outcome in self.outcomes},
+            costs={outcome.config.label: outcome.costs for outcome in self.outcomes},
+            groups=[query.evidence[0][0].document_id for query in self.queries],
+        )
