@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import chunkwise.chunkers  # registers the strategies
 import chunkwise.llm  # lets recipes name language models
@@ -16,12 +15,12 @@ import chunkwise.transforms  # registers the transforms
 from chunkwise.chunkers.splitters import stored
 from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, RecipeError, StoreError
-from chunkwise.core.parsing import capped, parse, parse_retrieval, with_tokenizer
+from chunkwise.core.parsing import parse, parse_retrieval, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Filter, Tokenizer
 from chunkwise.core.retrievals import Finder, Retrieval, Scope, is_finder
 from chunkwise.core.types import Chunk, Document, Hit
 from chunkwise.embed import encoder as find_encoder
-from chunkwise.embed.cache import USER_CACHE, Keeping, cached_if_possible
+from chunkwise.embed.cache import USER_CACHE, Keeping
 from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
@@ -33,7 +32,7 @@ from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
 from chunkwise.text.terms import terms
 from chunkwise.text.tokens import tokenizer as find_tokenizer
-from chunkwise.updating import Added, Embed, Update, embedded, n_levels, searched_level
+from chunkwise.updating import Added, Embed, Update, description, embedding, fitted
 
 __all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse", "retriever", "stream"]
 
@@ -314,8 +313,7 @@ class Index:
 
     def embedding(self) -> tuple[Embed, tuple[str, ...]]:
         """Return what embeds chunks, and what there is to say about it."""
-        encoder, doubt = cached_if_possible(self.encoder, self._cache)
-        return late_chunking(encoder).each if self.late else partial(embedded, encoder), doubt
+        return embedding(self.encoder, self._cache, late=self.late)
 
     def _sentences(self, query: str, where: Filter | None) -> Sentences:
         """Return the sentences of the index, read anew where something changed; of a large one, those in question."""
@@ -340,7 +338,7 @@ class Index:
         """Return the chunker to index with; refuse a recipe that is not the index's own, if it holds anything."""
         with stored() if recipe is None else nullcontext():
             wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
-        cut, notes = _capped(with_tokenizer(wanted, self.encoder.tokenizer), self.encoder)
+        cut, notes = fitted(with_tokenizer(wanted, self.encoder.tokenizer), self.encoder)
         if self.recipe and repr(cut) != self.recipe and self._store.documents():
             raise StoreError(
                 f"{self.url} was made with the recipe {self.recipe}, not {cut!r}; leave the recipe out, or index "
@@ -355,24 +353,16 @@ class Index:
             return
         if (self.recipe, self.clean) != (repr(cut), clean or self.clean):
             dim = entries[0].vectors.shape[1]  # to ask the encoder could take a request
-            self._store.describe(self._description(cut, clean or self.clean, dim=dim))
+            made_with = description(cut, self.encoder, dim=dim, late=self.late, summaries=self.summaries)
+            self._store.describe(
+                {
+                    **made_with,
+                    "encoder_spec": self._spec,
+                    "clean": clean or self.clean,
+                    "chunkwise": chunkwise.__version__,
+                }
+            )
         self._store.replace(entries)
-
-    def _description(self, cut: Chunker, clean: str, *, dim: int) -> Mapping[str, Any]:
-        return {
-            "recipe": repr(cut),
-            "clean": clean,
-            "encoder": self.encoder.name,
-            "encoder_spec": self._spec,
-            "fingerprint": self.encoder.fingerprint,
-            "dim": dim,
-            "late": self.late,
-            "summaries": self.summaries,
-            "levels": n_levels(cut) + self.summaries,
-            "level": searched_level(cut),
-            "tokenizer": cut.budget.tokenizer.name,
-            "chunkwise": chunkwise.__version__,
-        }
 
     def _update(self, cut: Chunker, embed: Embed) -> Update:
         return Update(
@@ -389,12 +379,3 @@ class Index:
         for id, (_, source) in self._store.documents().items():
             if source.startswith(root) and not os.path.exists(source):
                 yield id
-
-
-def _capped(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:
-    """Lower the recipe's size to what the encoder takes, and say so."""
-    size = cut.leaf_budget.size
-    if cut.budget.tokenizer.name != encoder.tokenizer.name or size <= encoder.max_tokens:
-        return cut, ()
-    lower = capped(cut, encoder.max_tokens)
-    return lower, (f"size={size} is more than {encoder.name} takes, which is {encoder.max_tokens}; cut by {lower!r}",)

@@ -6,6 +6,8 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +15,13 @@ from chunkwise.chunkers.external import faults
 from chunkwise.chunkers.nest import Nest
 from chunkwise.core.errors import EncodeError
 from chunkwise.core.leaves import leaves
+from chunkwise.core.parsing import capped
 from chunkwise.core.protocols import Chunker, Encoder, Entry, Floats2d, Tokenizer
 from chunkwise.core.recipes import numbered
 from chunkwise.core.types import FAULTS, Chunk, Document
 from chunkwise.embed import takes
-from chunkwise.embed.cache import Keeping
+from chunkwise.embed.cache import Keeping, cached_if_possible
+from chunkwise.embed.late import late as late_chunking
 from chunkwise.noting import located, with_gaps, with_units
 from chunkwise.readers.read import NOTES, Skip, doubts
 from chunkwise.text.huggingface import HuggingFace, unknown_share
@@ -132,6 +136,40 @@ class Update:
             if source and source != document.source and os.path.exists(source):
                 return source
         return None
+
+
+def fitted(cut: Chunker, encoder: Encoder) -> tuple[Chunker, tuple[str, ...]]:
+    """Lower a recipe's size to what the encoder takes, and say so."""
+    size = cut.leaf_budget.size
+    if cut.budget.tokenizer.name != encoder.tokenizer.name or size <= encoder.max_tokens:
+        return cut, ()
+    lower = capped(cut, encoder.max_tokens)
+    return lower, (f"size={size} is more than {encoder.name} takes, which is {encoder.max_tokens}; cut by {lower!r}",)
+
+
+def description(
+    cut: Chunker, encoder: Encoder, *, dim: int, late: bool = False, summaries: bool = False
+) -> dict[str, Any]:
+    """Return what an index remembers of how it was made."""
+    return {
+        "recipe": repr(cut),
+        "encoder": encoder.name,
+        "fingerprint": encoder.fingerprint,
+        "dim": dim,
+        "late": late,
+        "summaries": summaries,
+        "levels": n_levels(cut) + summaries,
+        "level": searched_level(cut),
+        "tokenizer": cut.budget.tokenizer.name,
+    }
+
+
+def embedding(
+    encoder: Encoder, cache: str | os.PathLike[str] | None, *, late: bool = False
+) -> tuple[Embed, tuple[str, ...]]:
+    """Return what embeds the chunks of documents, and what there is to say about it."""
+    keeping, doubt = cached_if_possible(encoder, cache)
+    return late_chunking(keeping).each if late else partial(embedded, keeping), doubt
 
 
 def embedded(encoder: Encoder, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> Floats2d:
