@@ -27,6 +27,7 @@ from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, Reading, find_files
 from chunkwise.retrieve import spend  # and registers finders, steps and rerankers
 from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, assemble
+from chunkwise.retrieve.search import scope_of
 from chunkwise.retrieve.sentences import Sentences
 from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
@@ -304,12 +305,7 @@ class Index:
 
     def scope(self, how: Retrieval, where: Filter) -> Scope:
         """Return what is searched: of several levels, the one that a plain search ranks."""
-        info, counter = self._store.info, self.encoder.tokenizer
-        level: Filter = {"level": info["level"]} if info.get("levels", 1) > 1 else {}
-        name = info.get("tokenizer", counter.name)
-        if name != counter.name and any(step.widens for step in how.steps):  # else nothing is counted anew
-            counter = find_tokenizer(name)
-        return Scope(self._store, self.encoder, counter, {**level, **where})
+        return scope_of(self._store, self.encoder, how, where)
 
     def embedding(self) -> tuple[Embed, tuple[str, ...]]:
         """Return what embeds chunks, and what there is to say about it."""
@@ -354,14 +350,8 @@ class Index:
         if (self.recipe, self.clean) != (repr(cut), clean or self.clean):
             dim = entries[0].vectors.shape[1]  # to ask the encoder could take a request
             made_with = description(cut, self.encoder, dim=dim, late=self.late, summaries=self.summaries)
-            self._store.describe(
-                {
-                    **made_with,
-                    "encoder_spec": self._spec,
-                    "clean": clean or self.clean,
-                    "chunkwise": chunkwise.__version__,
-                }
-            )
+            told = {"encoder_spec": self._spec, "clean": clean or self.clean, "chunkwise": chunkwise.__version__}
+            self._store.describe({**made_with, **told})
         self._store.replace(entries)
 
     def _update(self, cut: Chunker, embed: Embed) -> Update:

@@ -12,27 +12,28 @@ with the sentences around it, as another cut might have left it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.retrievals import Retrieval, Scope
 from chunkwise.core.spans import pieces, union
-from chunkwise.core.types import Document, Evidence, Hit, Query, Span
+from chunkwise.core.types import Chunk, Document, Evidence, Hit, Query, Span
 from chunkwise.evaluate.counterfactual import WIDTHS, Embed, Indexed, Unit, holds, stretches
 from chunkwise.evaluate.misses import Blame, Cause, Miss
-from chunkwise.retrieve.search import candidates, spend, within
+from chunkwise.retrieve.search import candidates, n_tokens, spend, within
 from chunkwise.text.graphemes import inked
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How hits are found: by a retrieval, as many as `tokens` pay for, or `k` of them."""
+    """How hits are found: by a retrieval, as many as `tokens` pay for at the `cost` of each, or `k` of them."""
 
     retrieval: Retrieval
     tokens: int | None = None
     k: int | None = None
+    cost: Callable[[Chunk], int] = n_tokens
 
     def __post_init__(self) -> None:
         if (self.tokens is None) == (self.k is None):
@@ -51,8 +52,9 @@ class Search:
         if self.tokens is None:
             return self.retrieval.over(scope)(query, self.k or 1), ranked
         if any(step.widens for step in self.retrieval.steps):
-            return spend(self.retrieval, query, scope=scope, tokens=self.tokens), ranked
-        return within(ranked, self.tokens), ranked
+            wide = spend(self.retrieval, query, scope=scope, tokens=self.tokens)
+            return within(wide, self.tokens, self.cost), ranked
+        return within(ranked, self.tokens, self.cost), ranked
 
 
 def blame(
@@ -71,7 +73,7 @@ def blame(
     Cost: for evidence that is missed, up to four more searches and embeddings; the index is read once.
     Raises: ChunkwiseError for evidence that is in no document, EncodeError, StoreError.
     """
-    indexed = Indexed(scope.store, scope.where)
+    indexed = Indexed(scope.store, scope.where, search.cost)
     missed: list[tuple[int, Missed, list[Hit]]] = []
     for number, query in enumerate(queries):
         hits, ranked = search(query.text, scope)
@@ -166,7 +168,7 @@ class _Trial(NamedTuple):
             n_holding=len(holding),
             rank=holder.hit.rank if holder.hit else None,
             rank_alone=alone.hit.rank if alone.hit else None,
-            tokens=self.units[0].chunk.token_count,
+            tokens=self.search.cost(self.units[0].chunk),
             cut=cut.chunk.body if cut else None,
         )
 
@@ -180,7 +182,7 @@ class _Trial(NamedTuple):
     def _cause(self, holder: _Found, alone: _Found, *, whole: bool, found: bool) -> Cause:
         tokens = self.search.tokens
         if tokens is not None and (
-            self.units[0].chunk.token_count > tokens
+            self.search.cost(self.units[0].chunk) > tokens
             or self._is_too_large(holder.hit, holder.ranked, tokens)
             or self._is_too_large(alone.hit, alone.ranked, tokens)
         ):
@@ -193,8 +195,9 @@ class _Trial(NamedTuple):
         """Tell whether a hit does not fit what those above it leave, while a chunk of usual size would."""
         if hit is None:
             return False
-        left = tokens - sum(other.chunk.token_count for other in within(ranked[: hit.rank - 1], tokens))
-        return self.indexed.usual_cost <= left < hit.chunk.token_count
+        cost = self.search.cost
+        left = tokens - sum(cost(other.chunk) for other in within(ranked[: hit.rank - 1], tokens, cost))
+        return self.indexed.usual_cost <= left < cost(hit.chunk)
 
     def _is_reached(self, hit: Hit, ranked: Sequence[Hit]) -> bool:
         """Tell whether a hit is given for its rank: no chunk of usual size or less was passed over above it.
@@ -204,8 +207,8 @@ class _Trial(NamedTuple):
         if self.search.tokens is None:
             return True
         above = ranked[: hit.rank - 1]
-        taken = {other.rank for other in within(above, self.search.tokens)}
-        return all(other.rank in taken or other.chunk.token_count > self.indexed.usual_cost for other in above)
+        taken = {other.rank for other in within(above, self.search.tokens, self.search.cost)}
+        return all(other.rank in taken or self.search.cost(other.chunk) > self.indexed.usual_cost for other in above)
 
 
 def _trimmed(evidence: Evidence, query: Query, documents: Mapping[str, Document]) -> Evidence:

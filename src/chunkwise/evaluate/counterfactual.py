@@ -22,6 +22,7 @@ from chunkwise.core.protocols import Encoder, Entry, Filter, Floats2d, Scored, S
 from chunkwise.core.spans import contains, intersect, union
 from chunkwise.core.types import NOTED, Chunk, Document, Evidence, Span
 from chunkwise.embed import takes
+from chunkwise.retrieve.search import n_tokens
 from chunkwise.stores.rows import K1, B, level_of, n_levels, rounded, tags, wanted
 from chunkwise.text.graphemes import inked
 from chunkwise.text.sentences import sentence_spans
@@ -80,7 +81,7 @@ class Indexed:
     Cost: reads the whole index, a second for every 20,000 chunks of 200 tokens.
     """
 
-    def __init__(self, store: Store, where: Filter) -> None:
+    def __init__(self, store: Store, where: Filter, cost: Callable[[Chunk], int] = n_tokens) -> None:
         self._store = store
         self._levels = n_levels(store.info)
         self._where = where
@@ -93,7 +94,7 @@ class Indexed:
             self._searched[entry.document_id] = allowed
             for chunk in entry.chunks:
                 self._words.setdefault(level_of(chunk, self._levels), _Words()).add(terms(chunk.embed_text))
-        costs = [chunk.token_count for own in self._searched.values() for chunk in own]
+        costs = [cost(chunk) for own in self._searched.values() for chunk in own]
         self.usual_cost = float(median(costs)) if costs else 0.0
 
     def holding(self, evidence: Evidence) -> list[Chunk]:

@@ -141,8 +141,14 @@ def assemble(
     allowed = sentences.allowed(where or {})
     if not allowed.any():
         return []
-    score = scores(sentences, question, ladder, allowed)
-    chosen = selected(sentences, score, tokens, _Cost(sentences, count), ladder.gap)
+    return bought(sentences, scores(sentences, question, ladder, allowed), tokens=tokens, count=count, gap=ladder.gap)
+
+
+def bought(
+    sentences: Sentences, score: Floats, *, tokens: int, count: Callable[[str], int], gap: int = LADDERS["default"].gap
+) -> list[Hit]:
+    """Return what `assemble` gives for sentences of these scores: to spend several budgets, they are scored once."""
+    chosen = selected(sentences, score, tokens, _Cost(sentences, count), gap)
     passages = _passages(sentences, chosen, count)
     while passages and sum(chunk.token_count for _, chunk in passages) > tokens:
         # Joined, texts may have a token more than one by one.

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
 from chunkwise.core.errors import RecipeError, StoreError
-from chunkwise.core.protocols import Retriever, Scored
+from chunkwise.core.protocols import Encoder, Filter, Retriever, Scored, Store
 from chunkwise.core.recipes import Range
 from chunkwise.core.retrievals import Retrieval, Scope, finder, followed
 from chunkwise.core.spans import contains
 from chunkwise.core.types import Chunk, Hit
 from chunkwise.stores.rows import n_levels
+from chunkwise.text.tokens import tokenizer as find_tokenizer
 
 Fusion: TypeAlias = Literal["convex", "rrf"]
 
@@ -97,12 +98,17 @@ class Hybrid:
         return [Hit(chunks[id], scores[id], rank, via[id]) for rank, id in enumerate(best, 1)]
 
 
-def within(hits: Iterable[Hit], tokens: int) -> list[Hit]:
-    """Keep the best hits that together have at most `tokens` tokens; one that no longer fits is passed over."""
+def n_tokens(chunk: Chunk) -> int:
+    """Return what a chunk costs, as its recipe counts."""
+    return chunk.token_count
+
+
+def within(hits: Iterable[Hit], tokens: int, cost: Callable[[Chunk], int] = n_tokens) -> list[Hit]:
+    """Keep the best hits that together cost at most `tokens` tokens; one that no longer fits is passed over."""
     kept: list[Hit] = []
     for hit in hits:
-        if hit.chunk.token_count <= tokens:
-            tokens -= hit.chunk.token_count
+        if (own := cost(hit.chunk)) <= tokens:
+            tokens -= own
             kept.append(hit)
     return ranked(kept)
 
@@ -132,6 +138,16 @@ def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> lis
         if misses == _MISSES:
             break
     return ranked(_together(wide, plain))
+
+
+def scope_of(store: Store, encoder: Encoder, retrieval: Retrieval, where: Filter) -> Scope:
+    """Return what a retrieval searches: of several levels, the one that a plain search ranks."""
+    counter = encoder.tokenizer
+    level: Filter = {"level": store.info["level"]} if n_levels(store.info) > 1 else {}
+    name = store.info.get("tokenizer", counter.name)
+    if name != counter.name and any(step.widens for step in retrieval.steps):  # else nothing is counted anew
+        counter = find_tokenizer(name)
+    return Scope(store, encoder, counter, {**level, **where})
 
 
 def candidates(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int = 0, k: int = 0) -> list[Hit]:
