@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chunkwise.core.config import Config
     from chunkwise.core.errors import (
         ChunkwiseError,
         EncodeError,
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
         RecipeError,
         StoreError,
     )
-    from chunkwise.core.types import Block, Chunk, Document, Hit, Limits, Query, Source, Span
+    from chunkwise.core.types import Block, Chunk, Document, Evidence, Hit, Limits, Query, Source, Span
+    from chunkwise.evaluating import evaluate
     from chunkwise.health import check
     from chunkwise.pipeline import Index, chunk, parse, stream
     from chunkwise.readers.batch import read_folder
@@ -28,8 +30,10 @@ _PLACES = {
     "Block": "core.types",
     "Chunk": "core.types",
     "ChunkwiseError": "core.errors",
+    "Config": "core.config",
     "Document": "core.types",
     "EncodeError": "core.errors",
+    "Evidence": "core.types",
     "Hit": "core.types",
     "Index": "pipeline",
     "Limits": "core.types",
@@ -45,6 +49,7 @@ _PLACES = {
     "check": "health",
     "chunk": "pipeline",
     "custom_tokenizer": "text.tokens",
+    "evaluate": "evaluating",
     "parse": "pipeline",
     "read": "readers.read",
     "read_folder": "readers.batch",
@@ -57,8 +62,10 @@ __all__ = [
     "Block",
     "Chunk",
     "ChunkwiseError",
+    "Config",
     "Document",
     "EncodeError",
+    "Evidence",
     "Hit",
     "Index",
     "Limits",
@@ -74,6 +81,7 @@ __all__ = [
     "check",
     "chunk",
     "custom_tokenizer",
+    "evaluate",
     "parse",
     "read",
     "read_folder",

@@ -139,7 +139,7 @@ def blamed(
         if outcome.config.label in chosen:
             built = Built.of(outcome.config, texts, evaluation.queries, setting)
             why = built.blame(outcome.config, evaluation.queries, texts, setting)
-            outcomes.append(replace(outcome, blame=why))
+            outcomes.append(replace(outcome, blame=replace(why, recipe=outcome.config.label)))
         else:
             outcomes.append(outcome)
     return replace(evaluation, outcomes=tuple(outcomes))

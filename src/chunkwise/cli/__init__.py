@@ -14,6 +14,7 @@ from chunkwise.cli.assemble import assemble
 from chunkwise.cli.check import check
 from chunkwise.cli.chunk import chunk
 from chunkwise.cli.doctor import doctor
+from chunkwise.cli.evaluate import evaluate
 from chunkwise.cli.index import index
 from chunkwise.cli.queries import queries
 from chunkwise.cli.read import read
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for verb in (chunk, read, show, check, index, search, assemble, strategies, doctor):
+for verb in (chunk, read, show, check, index, search, assemble, evaluate, strategies, doctor):
     app.command()(told(verb))
 app.add_typer(queries, name="queries")
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption, documents, reading, tell_skips
+from chunkwise.cli.corpora import corpus_of
+from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
 from chunkwise.cli.hits import Question
 from chunkwise.cli.terminal import (
     JsonOption,
@@ -19,7 +20,6 @@ from chunkwise.cli.terminal import (
     counted,
     fail,
     one_line,
-    progress,
     say,
     told,
     wants_json,
@@ -29,7 +29,7 @@ from chunkwise.cli.terminal import (
 from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
-    from chunkwise.core.types import Document, Query
+    from chunkwise.core.types import Query
     from chunkwise.evaluate.corpus import Corpus
     from chunkwise.evaluate.drafts import Draft
     from chunkwise.evaluate.passages import Passage
@@ -61,7 +61,7 @@ def check(
     from chunkwise.evaluate.queries import check_queries
     from chunkwise.evaluate.query_files import write_queries
 
-    corpus = _corpus(paths, glob, password, limit, clean, but=queries)
+    corpus = corpus_of(paths, glob, password, limit, clean, but=queries)
     checked = check_queries(queries, corpus)
     if write is not None and checked.faults and write.exists():
         fail(f"{write} is there, and {counted(len(checked.faults), 'query')} of {queries} are broken; name a new file")
@@ -107,7 +107,7 @@ def draft(
     if output is not None and _jsonl(output).exists():
         fail(f"{output} is there, and may hold work of yours; name a new file")
     asked = find_llm(llm) if llm is not None else None
-    corpus = _corpus(paths, glob, password, limit, clean, but=output)
+    corpus = corpus_of(paths, glob, password, limit, clean, but=output)
     texts = corpus.documents
     drafted = draft_by(asked, texts, n=n, seed=seed) if asked else draft_mechanically(texts, n=n, seed=seed)
     if not drafted.queries:
@@ -144,7 +144,7 @@ def find(
     from chunkwise.text.terms import terms
 
     known = _known(add, question) if add is not None else ""
-    corpus = _corpus(paths, glob, password, limit, clean, but=add)
+    corpus = corpus_of(paths, glob, password, limit, clean, but=add)
     found = Passages(corpus.documents, words=terms).ranked(question, n)
     if not found:
         fail("no sentence shares a word with the question; say it in the documents' own words")
@@ -168,31 +168,6 @@ def find(
 
 for verb in (check, draft, find):
     queries.command()(told(verb))
-
-
-def _corpus(
-    paths: Sequence[str],
-    globs: list[str] | None,
-    password: str,
-    limits: list[str] | None,
-    clean: str | None,
-    *,
-    but: Path | None,
-) -> Corpus:
-    """Read the documents, without the set itself, which quotes them."""
-    from chunkwise.core.types import Document
-    from chunkwise.evaluate.corpus import Corpus
-
-    with progress("reading") as show:
-        results = list(documents(paths, globs or [], show, reading=reading(password, limits, clean)))
-    tell_skips(result for result in results if not isinstance(result, Document))
-    read = [result for result in results if isinstance(result, Document)]
-    return Corpus(one for one in read if but is None or not _is(one, but))
-
-
-def _is(document: Document, file: Path) -> bool:
-    """Tell whether a document was read of a file."""
-    return bool(document.source) and Path(document.source).resolve() == file.resolve()
 
 
 def _remarks(remarks: Iterable[Remark], corpus: Corpus, kind: str) -> Iterator[dict[str, Any]]:

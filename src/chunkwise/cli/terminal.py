@@ -72,6 +72,11 @@ def say(message: str) -> None:
     sys.stderr.write(f"{one_line(message)}\n")
 
 
+def print_text(text: str) -> None:
+    """Write lines to stdout as they are, but for what a terminal would obey."""
+    sys.stdout.write("\n".join(map(printable, text.split("\n"))) + "\n")
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, which it puts in the plural."""
     return f"{number:,} {noun}" + ("s" if number != 1 else "")

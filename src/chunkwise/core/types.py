@@ -162,6 +162,7 @@ class Chunk:
     pages: tuple[int, ...] = ()
     ordinal: int = 0
     meta: Meta = field(default_factory=dict, hash=False)
+    _id: str = field(default="", init=False, repr=False, compare=False)
 
     @property
     def start(self) -> int:
@@ -217,11 +218,15 @@ class Chunk:
 
     @property
     def id(self) -> str:
-        """Name the chunk by its content: the same in every process, unique in its document."""
+        """Name the chunk by its content: the same in every process, unique in its document. Made once."""
+        if self._id:
+            return self._id
         parts = (self.document_id, self.context, self.text, str(self.ordinal))
         # Lengths first, so that no two different tuples join to the same bytes.
         key = "\0".join([*(str(len(part)) for part in parts), *parts])
-        return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        name = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        object.__setattr__(self, "_id", name)  # it follows from what does not change
+        return name
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,7 +196,7 @@ class _WithUnit:
     def _among(self, scored: Sequence[Scored], score: float, k: int, where: Filter) -> Sequence[Scored]:
         if not passes(self._unit.tags, where):
             return scored
-        own = rounded(score)
+        own = float(rounded(score))
         place = sum(other >= own for _, other in scored)  # after its equals: it wins no tie
         return [*scored[:place], (self._unit.chunk, own), *scored[place:]][:k]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from chunkwise.core.types import Evidence, Span
+from chunkwise.evaluate.tables import aligned
 
 Cause: TypeAlias = Literal["fragmented", "diluted", "outranked", "over budget"]
 
@@ -120,7 +121,7 @@ class Blame:
 
 def table(blames: Sequence[Blame]) -> str:
     """Return a table of recipes: recall, and how much of it each cause costs, in points of 100."""
-    return _aligned(
+    return aligned(
         [("recipe", "found", *_COLUMNS), *((blame.recipe, _points(blame.recall), *_cells(blame)) for blame in blames)]
     )
 
@@ -128,7 +129,7 @@ def table(blames: Sequence[Blame]) -> str:
 def document_table(blame: Blame, *, most: int = 10) -> str:
     """Return a table of the documents that lose most, in points of the recall of all questions."""
     rows = [(id, *_cells(part)) for id, part in list(blame.by_document().items())[:most]]
-    return _aligned([("document", *_COLUMNS), *rows])
+    return aligned([("document", *_COLUMNS), *rows])
 
 
 _COLUMNS = ("missed", *CAUSES, "of the cut")
@@ -141,15 +142,3 @@ def _cells(blame: Blame) -> tuple[str, ...]:
 
 def _points(share: float) -> str:
     return f"{100 * share:.1f}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as lines of text, the first column to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    )
-    return "\n".join(lines)

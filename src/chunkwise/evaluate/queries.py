@@ -57,12 +57,12 @@ class Checked:
     notes: tuple[Remark, ...]
 
 
-def read_queries(path: str | os.PathLike[str], documents: Iterable[Document]) -> list[Query]:
+def read_queries(path: str | os.PathLike[str], documents: Iterable[Document] | Corpus) -> list[Query]:
     """Read a set of queries whose evidence stands in these documents.
 
     Raises: ChunkwiseError for the first line that is broken, saying how many are.
     """
-    checked = check_queries(path, Corpus(documents))
+    checked = check_queries(path, documents if isinstance(documents, Corpus) else Corpus(documents))
     if checked.faults:
         n_more = len(checked.faults) - 1
         more = f" ({n_more} more; see: chunkwise queries check PATH --queries {path})" if n_more else ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from chunkwise.core.config import Config
 from chunkwise.core.types import Query, Span
-from chunkwise.evaluate.compare import Comparison, compare
+from chunkwise.evaluate.compare import FEW, Comparison, compare
 from chunkwise.evaluate.costs import Costs
 from chunkwise.evaluate.misses import Blame
 
@@ -49,7 +50,7 @@ class Corpus:
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the comparison is made once
 class Evaluation:
     """Configs that answered the same questions. `metric` is the one that they are compared by; `repeat` the command."""
 
@@ -64,10 +65,24 @@ class Evaluation:
     version: str = ""
 
     @property
+    def groups(self) -> list[str]:
+        """The document of each question, where there are enough of them to draw documents and not questions; else none.
+
+        Questions of one document are hard or easy together, and a few documents say nothing of others.
+        """
+        of = [query.evidence[0][0].document_id for query in self.queries]
+        return of if len(set(of)) >= FEW else []
+
+    @cached_property
     def comparison(self) -> Comparison:
         """How far the configs are apart, with intervals that hold together. Cost: see `compare`."""
         return compare(
             {outcome.config.label: outcome.scores[self.metric] for outcome in self.outcomes},
             costs={outcome.config.label: outcome.costs for outcome in self.outcomes},
-            groups=[query.evidence[0][0].document_id for query in self.queries],
+            groups=self.groups,
         )
+
+    @property
+    def chosen(self) -> Outcome:
+        """What the config did that is to be taken: the cheapest of those that tie for the best."""
+        return next(outcome for outcome in self.outcomes if outcome.config.label == self.comparison.choice)

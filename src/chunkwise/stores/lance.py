@@ -234,7 +234,7 @@ class LanceStore:
         while True:
             with named(self.folder, "search"):
                 found = search().where(condition).limit(limit).to_list()
-            scores = [rounded(score(row)) for row in found]
+            scores = rounded([score(row) for row in found]).tolist()
             # LanceDB breaks ties as it likes: all that tie with the last must be seen to choose among them.
             if len(found) < limit or min(scores) < sorted(scores, reverse=True)[k - 1]:
                 return list(zip(scores, found, strict=True))

@@ -188,5 +188,8 @@ class _Index:
         if len(rows) > k:
             last = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
             rows = rows[scores[rows] >= last - _NEAR_TIE * max(1.0, abs(last))]
-        ranked = sorted((-rounded(float(scores[row])), int(row)) for row in rows)[:k]
-        return [(self.chunks[row], -score) for score, row in ranked]
+        worth = rounded(scores[rows])
+        order = np.lexsort((rows, -worth))[:k]
+        return [
+            (self.chunks[row], score) for row, score in zip(rows[order].tolist(), worth[order].tolist(), strict=True)
+        ]

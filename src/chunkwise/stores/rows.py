@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.core.errors import StoreError
 from chunkwise.core.protocols import Entry, Filter, Floats2d
@@ -142,9 +142,15 @@ class Tagged:
         return mask
 
 
-def rounded(score: float) -> float:
-    """Return a score to five digits, so that what is equal but for the order of a sum ties in every store."""
-    return round(float(f"{score:.5g}"), 6) + 0.0  # never -0.0
+def rounded(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return scores to five digits, so that what is equal but for the order of a sum ties in every store."""
+    values = np.asarray(scores, np.float64)
+    size = np.abs(values)
+    digits = np.clip(4 - np.floor(np.log10(size, where=size > 0, out=np.zeros_like(size))), -15, 6)
+    # A whole number by a power of ten that is exact is the nearest float to the decimal one.
+    scale = 10.0 ** np.abs(digits)
+    found = np.where(digits < 0, np.rint(values / scale) * scale, np.rint(values * scale) / scale)
+    return np.asarray(found + 0.0)  # never -0.0
 
 
 def row_of(entry: Entry, position: int) -> dict[str, Any]:

@@ -1,0 +1,174 @@
+"""`chunkwise evaluate`: measure which recipe answers your questions best."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chunkwise.cli.corpora import corpus_of
+from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
+from chunkwise.cli.index import CacheOption, EncoderOption, LateOption, NoCacheOption, SummariesOption
+from chunkwise.cli.terminal import TokenizerOption, counted, fail, one_line, print_text, progress, say, written_aside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chunkwise.core.config import Config, EvidenceKind
+    from chunkwise.core.types import Document
+    from chunkwise.evaluate.gate import Gated
+    from chunkwise.evaluate.results import Evaluation
+
+QueriesOption = Annotated[
+    Path, typer.Option("--queries", "-q", help="The questions: .jsonl, .yaml or .csv.", metavar="FILE")
+]
+
+# What is measured where no recipe is named: the default, and what most start with.
+_USUAL = ("structural(size=200) | context(headings=True)", "recursive(size=200)", "fixed(size=200)")
+
+# Of the questions that broke so many are named.
+_MOST_BROKEN = 10
+
+
+def evaluate(
+    paths: Annotated[list[str], typer.Argument(help="Files and folders that the questions are about.", metavar="PATH")],
+    queries: QueriesOption,
+    recipe: Annotated[
+        list[str] | None, typer.Option("--recipe", "-r", help="How to cut. May be given again, to compare.")
+    ] = None,
+    retrieve: Annotated[
+        list[str] | None, typer.Option("--retrieve", "-R", help="How to find. May be given again.", metavar="RECIPE")
+    ] = None,
+    evidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--evidence",
+            "-E",
+            help="What to answer with: chunks, assemble, assemble-fine or assemble-coarse. May be given again.",
+        ),
+    ] = None,
+    tokens: Annotated[int, typer.Option("--tokens", help="The budget of evidence for a question.", min=1)] = 800,
+    tokenizer: TokenizerOption = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="What to measure beside recall, e.g. 'nDCG @ 10'. May be given again."),
+    ] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="Write all results to this file.", metavar="FILE")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a report to read, one HTML file.", metavar="FILE")
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", help="Results of an earlier run: exit code 1 if they were better.", metavar="FILE"),
+    ] = None,
+    blame: Annotated[
+        str, typer.Option("--blame", help="Say why evidence is missed of: chosen, all or none.", metavar="WHICH")
+    ] = "chosen",
+    encoder: EncoderOption = None,
+    cache: CacheOption = None,
+    no_cache: NoCacheOption = False,
+    late: LateOption = None,
+    summaries: SummariesOption = None,
+    glob: GlobOption = None,
+    password: PasswordOption = "",
+    limit: LimitOption = None,
+    clean: CleanOption = None,
+) -> None:
+    """Compare recipes on your questions: what each finds for the same tokens, at what cost, and what it misses why."""
+    from dataclasses import replace
+
+    from chunkwise.core.config import Config
+    from chunkwise.embed.cache import USER_CACHE
+    from chunkwise.evaluate.measures import parse_metric
+    from chunkwise.evaluate.queries import read_queries
+    from chunkwise.evaluate.result_files import read_baseline
+    from chunkwise.evaluating import Setting, blamed
+    from chunkwise.evaluating import evaluate as measure
+
+    if cache and no_cache:
+        fail("--cache names a file, --no-cache wants none: give one of the two")
+    if blame not in ("chosen", "all", "none"):
+        fail(f"--blame {blame}: write chosen, all or none")
+    earlier = read_baseline(baseline) if baseline is not None else None  # what is wrong with it is told at once
+    setting = replace(
+        Setting.of(tokens, tokenizer=tokenizer or "", metrics=[parse_metric(one) for one in metric or ()]),
+        cache=None if no_cache else cache or USER_CACHE,
+    )
+    base = Config("", encoder=encoder or "", late=bool(late), summaries=bool(summaries))
+    configs = list(_configs(base, recipe or _USUAL, retrieve or ("hybrid()",), evidence or ("chunks",)))
+    corpus = corpus_of(paths, glob, password, limit, clean, but=queries)
+    texts, asked = corpus.documents, read_queries(queries, corpus)
+    with progress("evaluating") as show:
+        found = measure(texts, asked, configs, setting=setting, progress=show)
+    found = replace(found, repeat=shlex.join(["chunkwise", *sys.argv[1:]]))
+    if blame != "none":
+        labels = [found.comparison.choice] if blame == "chosen" else [one.config.label for one in found.outcomes]
+        found = blamed(found, texts, labels, setting=setting)
+    _print(found)
+    _write(found, texts, json, report)
+    if earlier is not None:
+        from chunkwise.evaluate.gate import gate
+
+        _judge(gate(found, earlier))
+
+
+def _configs(base: Config, recipes: Sequence[str], retrievals: Sequence[str], kinds: Sequence[str]) -> Sequence[Config]:
+    """Return every recipe with every kind of evidence; chunks with every retrieval."""
+    from dataclasses import replace
+
+    wanted: dict[Config, None] = {}
+    for cut, kind in product(recipes, kinds):
+        for retrieval in retrievals if kind == "chunks" else retrievals[:1]:
+            known: EvidenceKind = kind  # type: ignore[assignment]  # the config refuses what is none
+            how = retrieval if kind == "chunks" else base.retrieval
+            wanted[replace(base, recipe=cut, retrieval=how, evidence=known)] = None
+    return list(wanted)
+
+
+def _print(found: Evaluation) -> None:
+    """Print what was measured, the table of configs, what can be said of them, and why evidence was missed."""
+    from chunkwise.evaluate.misses import table
+    from chunkwise.evaluate.summary import config_table, measured
+
+    say(measured(found))
+    for outcome in found.outcomes:
+        for note in outcome.notes:
+            say(f"note: {outcome.config.label}: {note}")
+    print_text(config_table(found))
+    print_text(f"\n{found.comparison.verdict}")
+    if blames := [outcome.blame for outcome in found.outcomes if outcome.blame is not None]:
+        print_text(f"\nWhy evidence was missed, in points of recall:\n{table(blames)}")
+
+
+def _write(found: Evaluation, texts: Sequence[Document], json: Path | None, report: Path | None) -> None:
+    from json import dump
+
+    from chunkwise.evaluate.result_files import result_fields
+
+    if json is not None:
+        with written_aside(json) as stream:
+            dump(result_fields(found), stream, ensure_ascii=False)
+        say(f"{json}: all results")
+    if report is not None:
+        from chunkwise.report.evaluation import drawn
+
+        with written_aside(report) as stream:
+            stream.write(drawn(found, {document.id: document.text for document in texts}))
+        say(f"{report}: the report")
+
+
+def _judge(gated: Sequence[Gated]) -> None:
+    """Say what is better or worse than before, and end with exit code 1 where something is worse beyond noise."""
+    for one in gated:
+        print_text(f"\n{one.verdict}")
+        for change in one.broken[:_MOST_BROKEN]:
+            print_text(f"  {change.id}: {100 * change.before:.0f} -> {100 * change.now:.0f}  {one_line(change.text)}")
+        if (more := len(one.broken) - _MOST_BROKEN) > 0:
+            print_text(f"  and {counted(more, 'question')} more")
+    if any(one.is_regression for one in gated):
+        say("regression: recall is less than in the baseline, by more than chance")
+        raise typer.Exit(1)

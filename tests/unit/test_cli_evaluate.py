@@ -1,0 +1,84 @@
+"""`chunkwise evaluate` from the outside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from unit.commands import run
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+MEASURED = ("--encoder", "static", "--no-cache", "--tokens", "100")
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    lines = []
+    for i in range(12):
+        fact = f"The key of room {i} hangs beside the {i + 20} lamps of the hall."
+        (folder / f"room{i}.md").write_text(f"# Room {i}\n\nNothing is said of it. {fact}\n\nIt is painted grey.\n")
+        lines.append({"id": f"q{i}", "query": f"Where is the key of room {i}?", "evidence": fact})
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def test_recipes_are_compared_in_a_table_with_a_verdict_and_why_evidence_is_missed(docs: Path) -> None:
+    cuts = ("-r", "recursive(size=60)", "-r", "fixed(size=10)", "-E", "chunks", "-E", "assemble")
+    out, err = run("evaluate", docs, "-q", docs.parent / "set.jsonl", *cuts, *MEASURED)
+    assert "12 questions about 12 documents, 100 tokens (cl100k_base) of evidence for each, encoder static" in err
+    head, *rows = out.split("\n\n")[0].splitlines()
+    assert head.split()[0] == "recall"
+    assert len(rows) == 4
+    assert rows[-1].endswith("fixed(size=10) -> static")
+    assert float(rows[0].split()[0].rstrip("*")) > float(rows[-1].split()[0])
+    assert "12 questions are few: only large differences can show." in out
+    assert "fragmented" in out.split("\n\n")[2]
+
+
+def test_results_are_a_baseline_and_a_regression_ends_with_1(docs: Path) -> None:
+    results, of = docs.parent / "results.json", ("evaluate", docs, "-q", docs.parent / "set.jsonl", *MEASURED)
+    _, err = run(*of, "-r", "recursive(size=60)", "--json", results)
+    assert "results.json: all results" in err
+    told = json.loads(results.read_text())
+    assert told["configs"][0]["recipe"] == "recursive(size=60)"
+    assert told["repeat"].startswith("chunkwise evaluate")
+    out, _ = run(*of, "-r", "recursive(size=60)", "--baseline", results)
+    assert "as before, on 12 questions" in out
+    out, err = run(*of, "-r", "fixed(size=10)", "--baseline", results, code=1)
+    assert "fixed(size=10) -> static, before recursive(size=60) -> static: worse by more than chance" in out
+    assert "q0: 100 -> " in out
+    assert "and 2 questions more" in out
+    assert "regression" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-E", "chunk"), "no evidence 'chunk'; did you mean 'chunks'?"),
+        (("-r", "recursiv(size=60)"), "recursiv"),
+        (("-R", "hybrd()"), "hybrd"),
+        (("-m", "Recal @ 5"), "no metric 'Recal'; did you mean 'recall'?"),
+        (("--blame", "some"), "write chosen, all or none"),
+        (("--baseline", "gone.json"), "gone.json: No such file"),
+        (("--queries", "gone.jsonl"), "gone.jsonl: can't be read"),
+        (("--cache", "x", "--no-cache"), "give one of the two"),
+    ],
+)
+def test_bad_input_is_one_line(docs: Path, arguments: tuple[str, ...], words: str) -> None:
+    _, err = run("evaluate", docs, "-q", docs.parent / "set.jsonl", "--encoder", "static", *arguments, code=2)
+    assert words in err
+    assert len([line for line in err.splitlines() if line.startswith("error:")]) == 1
+
+
+def test_an_empty_set_and_broken_gold_are_told_before_anything_is_measured(docs: Path) -> None:
+    empty = docs.parent / "empty.jsonl"
+    empty.write_text("")
+    _, err = run("evaluate", docs, "-q", empty, *MEASURED, code=2)
+    assert "no query in it; draft some with: chunkwise queries draft" in err
+    empty.write_text(json.dumps({"id": "a", "query": "Why?", "evidence": "nowhere at all said"}) + "\n")
+    _, err = run("evaluate", docs, "-q", empty, *MEASURED, code=2)
+    assert "line 1, query a: the excerpt is not in any document" in err
