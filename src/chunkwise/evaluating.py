@@ -14,6 +14,7 @@ from statistics import fmean, median
 
 from chunkwise.core.config import Config
 from chunkwise.core.errors import ChunkwiseError
+from chunkwise.core.leaves import leaves
 from chunkwise.core.parsing import with_tokenizer
 from chunkwise.core.protocols import Encoder, Store
 from chunkwise.core.types import Chunk, Document, Hit, Query
@@ -152,6 +153,7 @@ class Built:
     store: Store
     encoder: Encoder
     embed: Embed
+    embedded: int
     cutting: Spent
     embedding: Spent
     notes: tuple[str, ...]
@@ -180,7 +182,15 @@ class Built:
         store.replace(entries)
         keeping, _ = cached_if_possible(encoder, setting.cache)
         known = Known.of(keeping, [query.text for query in queries])
-        return cls(store, known, embed, cutting.spent, embedded.spent, update.report((), notes + doubts).notes)
+        return cls(
+            store=store,
+            encoder=known,
+            embed=embed,
+            embedded=sum(entry.chunks[i].token_count for entry in entries for i in leaves(entry.chunks)),
+            cutting=cutting.spent,
+            embedding=embedded.spent,
+            notes=update.report((), notes + doubts).notes,
+        )
 
     def outcome(self, config: Config, queries: Sequence[Query], setting: Setting) -> Outcome:
         """Ask every question, and score what is found."""
@@ -200,7 +210,14 @@ class Built:
             hits = answers[setting.budget]
             paid.append(_score(Tokens @ setting.budget, query, answers, setting.budget))
             found.append(tuple(_found(hit, setting.budget) for hit in hits))
-        costs = Costs(fmean(paid), self.store.count(), self.cutting, self.embedding, Spent(median(seconds)))
+        costs = Costs(
+            tokens=fmean(paid),
+            vectors=self.store.count(),
+            embedded=self.embedded,
+            cutting=self.cutting,
+            embedding=self.embedding,
+            search=Spent(median(seconds)),
+        )
         return Outcome(
             config,
             {name: tuple(values) for name, values in scores.items()},

@@ -107,7 +107,7 @@ def register(cls: type[T], registry: dict[str, type]) -> type[T]:
             given = signature.bind(self, *args, **kwargs).arguments
         except TypeError as err:
             raise RecipeError(_misfit(name, cls, args, kwargs, err)) from err
-        hints = _hints(type(self))  # type: ignore[arg-type]  # a class is hashable
+        hints = _hints(type(self))
         init(self, **{key: _checked(name, key, value, hints[key]) for key, value in given.items() if key != "self"})
         if registry is STRATEGIES:
             size = self.budget.size  # one without room for text is refused
@@ -307,6 +307,12 @@ def _default(field: Field[Any]) -> Any:
 
 
 @functools.cache
+def ranges(cls: type[Any]) -> dict[str, Range]:
+    """Return where each numeric parameter of a registered dataclass is searched by a tuner."""
+    found = {name: _split(hint)[1] for name, hint in _hints(cls).items()}
+    return {name: bounds for name, bounds in found.items() if bounds is not None}
+
+
 def _hints(cls: type[Any]) -> dict[str, Any]:
     return get_type_hints(cls, include_extras=True)
 

@@ -32,10 +32,14 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one recipe costs. `tokens` and `search` are of one question, the others of the whole corpus."""
+    """What one recipe costs. `tokens` and `search` are of one question, the others of the whole corpus.
+
+    `embedded` are the tokens that an encoder is given for the vectors, which is what a paid one counts.
+    """
 
     tokens: float = 0.0
     vectors: int = 0
+    embedded: int = 0
     cutting: Spent = field(default_factory=Spent)
     embedding: Spent = field(default_factory=Spent)
     search: Spent = field(default_factory=Spent)

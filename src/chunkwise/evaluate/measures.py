@@ -19,7 +19,7 @@ from chunkwise.core.protocols import Metric, Tokenizer
 from chunkwise.core.recipes import meant
 from chunkwise.core.types import Hit, Query
 from chunkwise.evaluate import metrics
-from chunkwise.evaluate.slots import counted, filled, gains, located, slots
+from chunkwise.evaluate.slots import counted, filled, gains, is_relevant, located, slots
 from chunkwise.text.tokens import tokenizer as find_tokenizer
 
 # In what a budget is counted where nothing is said: one tokenizer for all recipes, or budgets would not be equal.
@@ -204,6 +204,12 @@ def _hit_rate(query: Query, hits: Sequence[Hit], _cutoff: Cutoff) -> float:
     return float(bool(filled(slots(query), hits)))
 
 
+def _hit_precision(query: Query, hits: Sequence[Hit], _cutoff: Cutoff) -> float:
+    """Return the share of the hits that are relevant: what is called the precision of a context, in whole hits."""
+    alternatives = [one for slot in slots(query) for one in slot]
+    return sum(any(is_relevant(hit, one) for one in alternatives) for hit in hits) / len(hits) if hits else 0.0
+
+
 def _tokens(_query: Query, hits: Sequence[Hit], cutoff: Cutoff) -> float:
     """Return the tokens of the hits, counted as the budget is."""
     counts = cutoff.tokenizer if isinstance(cutoff, TokenBudget) else find_tokenizer(DEFAULT_TOKENIZER)
@@ -217,6 +223,7 @@ nDCG = metric("nDCG", _ndcg)  # noqa: N816  # as the field writes it
 MRR = metric("MRR", _mrr)
 MAP = metric("MAP", _map)
 HitRate = metric("HitRate", _hit_rate)
+HitPrecision = metric("HitPrecision", _hit_precision)
 Tokens = metric("Tokens", _tokens)
 
 

@@ -80,6 +80,7 @@ def _cost_fields(costs: Costs) -> dict[str, Any]:
     return {
         "tokens": costs.tokens,
         "vectors": costs.vectors,
+        "tokens_embedded": costs.embedded,
         **{f"{name}_seconds": one.seconds for name, one in spent.items()},
         **{f"{name}_bytes": one.memory for name, one in spent.items()},
     }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 from chunkwise.core.config import Config
 from chunkwise.core.types import Query, Span
 from chunkwise.evaluate.compare import FEW, Comparison, compare
 from chunkwise.evaluate.costs import Costs
 from chunkwise.evaluate.misses import Blame
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +89,22 @@ class Evaluation:
     def chosen(self) -> Outcome:
         """What the config did that is to be taken: the cheapest of those that tie for the best."""
         return next(outcome for outcome in self.outcomes if outcome.config.label == self.comparison.choice)
+
+    def part(self, numbers: Sequence[int], labels: Sequence[str] = ()) -> Evaluation:
+        """Return what was found for some of the questions, by all configs or those of these labels, without blame."""
+
+        def few(values: Mapping[T, tuple[float, ...]]) -> dict[T, tuple[float, ...]]:
+            return {key: tuple(column[i] for i in numbers) for key, column in values.items()}
+
+        outcomes = [
+            replace(
+                one,
+                scores=few(one.scores),
+                curve=few(one.curve),
+                found=tuple(one.found[i] for i in numbers),
+                blame=None,
+            )
+            for one in self.outcomes
+            if not labels or one.config.label in labels
+        ]
+        return replace(self, queries=tuple(self.queries[i] for i in numbers), outcomes=tuple(outcomes))

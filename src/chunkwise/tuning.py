@@ -1,0 +1,290 @@
+"""Search the config that answers your questions best: screen cheaply, embed the best few, report on other questions.
+
+Recipes are screened by an encoder that costs next to nothing, with the real ranking by words; only the few that look
+best are embedded. What is chosen is chosen on one half of the questions, and its score is that of the other half.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from chunkwise.core.config import EVIDENCE, Config, EvidenceKind
+from chunkwise.core.errors import ChunkwiseError
+from chunkwise.core.types import Document, Query
+from chunkwise.embed import encoder as find_encoder
+from chunkwise.embed.static import STATIC
+from chunkwise.evaluate.compare import compare
+from chunkwise.evaluate.measures import HitPrecision, Recall
+from chunkwise.evaluate.moves import Move, moves
+from chunkwise.evaluate.results import Evaluation, Outcome
+from chunkwise.evaluate.space import PROSE, Cut, around, asked, coarse
+from chunkwise.evaluating import Setting, evaluate
+from chunkwise.pipeline import DEFAULT_RECIPE
+from chunkwise.text.huggingface import MINILM
+
+__all__ = ["Search", "Tuned", "halves", "tune"]
+
+# What the rules of thumb start from: the default recipe, in parts.
+_START = Cut("structural", 200)
+# As many of the best cuts are looked around.
+_BEST = 3
+# More questions are not asked of what is only screened: with 400, the standard error of a difference is at most
+# 2.5 points, and of recipes, which agree on most questions, about 1.
+_SCREENED_BY = 400
+# The share of the time that screening may take; the rest is for embedding and measuring the best.
+_FOR_SCREENING = 0.5
+# As many configs are confirmed: with more, their intervals, which hold together, would tell less.
+_CONFIRMED = 6
+
+Progress = Callable[[int, int, str], None]
+"""Called with the seconds gone, the seconds there are, and what is being measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is searched, and how long.
+
+    `passes` is how often as many tokens as the corpus has may be embedded. `evidence` are the kinds that may be chosen.
+    `recipes` are tried beside those of the space, and are among the last few. A search is repeated by its `seed`.
+    """
+
+    seconds: float = 600.0
+    passes: float = 2.0
+    strategies: tuple[str, ...] = PROSE
+    evidence: tuple[EvidenceKind, ...] = EVIDENCE
+    recipes: tuple[str, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A recipe that was screened: what it seemed to find, on how many questions."""
+
+    recipe: str
+    stage: str
+    recall: float
+    n_questions: int
+    vectors: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What a search found.
+
+    `chosen` is the cheapest config that is not measurably worse than the best on the choose half; `confirmed` has it,
+    what one starts from, and the next best ones, on the half that nothing was chosen on. `n_left` is how many recipes
+    were not tried for want of time, and `passes` how often as much as the corpus was embedded.
+    """
+
+    chosen: Config
+    start: Config
+    trials: tuple[Trial, ...]
+    moves: tuple[Move, ...]
+    choosing: Evaluation
+    confirmed: Evaluation
+    passes: float
+    seconds: float
+    n_left: int
+
+    @property
+    def verdict(self) -> str:
+        """What can be said in plain words."""
+        compared, label = self.confirmed.comparison, self.chosen.label
+        told = (
+            f"{label}: {100 * compared.means[label]:.1f} % of the evidence in {self.confirmed.tokens} tokens, on "
+            f"{len(self.confirmed.queries)} questions that it was not chosen on"
+        )
+        if self.chosen == self.start:
+            return f"{told}; it is what one starts from, and nothing is measurably better or cheaper."
+        ahead = compared.difference(label, self.start.label)
+        points = f"{100 * ahead.mean:+.1f} points [{100 * ahead.low:+.1f}, {100 * ahead.high:+.1f}]"
+        return f"{told}; {points} to {self.start.label}{'' if ahead.is_clear else ', which is no more than chance'}."
+
+
+def tune(
+    documents: Iterable[Document],
+    queries: Sequence[Query],
+    *,
+    setting: Setting | None = None,
+    encoder: str = "",
+    search: Search | None = None,
+    progress: Progress | None = None,
+) -> Tuned:
+    """Search the cheapest config that finds as much evidence as any, within a time and a number of embedding passes.
+
+    Raises: ChunkwiseError for fewer than two questions, and as `evaluate` does; RecipeError, EncodeError.
+    """
+    run = _Run(list(documents), list(queries), setting or Setting.of(), encoder, search or Search(), progress)
+    return run.tuned()
+
+
+def halves(queries: Sequence[Query], *, seed: int = 0) -> tuple[list[int], list[int]]:
+    """Return the numbers of the questions to choose by, and of those to confirm with: of each document half.
+
+    Raises: ChunkwiseError for fewer than two.
+    """
+    if len(queries) < 2:
+        raise ChunkwiseError(
+            "tuning needs at least two questions, one to choose by and one to confirm; draft some more"
+        )
+    numbers = list(range(len(queries)))
+    random.Random(seed).shuffle(numbers)  # noqa: S311  # no secret
+    numbers.sort(key=lambda i: queries[i].evidence[0][0].document_id if queries[i].evidence else "")
+    return sorted(numbers[::2]), sorted(numbers[1::2])
+
+
+@dataclass(slots=True)
+class _Run:
+    """One search: what it has tried so far, and the time that it has left."""
+
+    documents: list[Document]
+    queries: list[Query]
+    setting: Setting
+    encoder: str
+    search: Search
+    progress: Progress | None
+    began: float = field(default_factory=time.monotonic)
+    tried: dict[str, Outcome] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
+    n_left: int = 0
+
+    def tuned(self) -> Tuned:
+        """Screen, embed the best, choose, confirm."""
+        choose, confirm = halves(self.queries, seed=self.search.seed)
+        by = random.Random(self.search.seed).sample(choose, min(len(choose), _SCREENED_BY))  # noqa: S311  # no secret
+        screened_by = [self.queries[i] for i in sorted(by)]
+        moved = tuple(self._moves(screened_by))
+        self._screen(screened_by)
+        start = replace(self._config(DEFAULT_RECIPE), tokens=self.setting.budget.size)
+        found, passes = self._embedded(start, choose)
+        allowed = [one.config.label for one in found.outcomes if one.config.evidence in self.search.evidence]
+        choosing = found.part(choose, allowed)
+        label = choosing.comparison.choice
+        chosen = next(one.config for one in found.outcomes if one.config.label == label)
+        labels = list(dict.fromkeys([label, start.label, *choosing.comparison.names]))[:_CONFIRMED]
+        return Tuned(
+            chosen=chosen,
+            start=start,
+            trials=tuple(self.trials),
+            moves=moved,
+            choosing=choosing,
+            confirmed=found.part(confirm, labels),
+            passes=passes,
+            seconds=time.monotonic() - self.began,
+            n_left=self.n_left,
+        )
+
+    @property
+    def _most(self) -> int:
+        return find_encoder(self.encoder or MINILM).max_tokens
+
+    def _config(self, recipe: str) -> Config:
+        return Config(recipe, encoder=self.encoder)
+
+    def _screen(self, queries: Sequence[Query]) -> None:
+        """Try the space from coarse to fine, until half of the time is gone."""
+        self._try("given", [*self.search.recipes, DEFAULT_RECIPE], queries)
+        cuts = {cut.recipe: cut for cut in coarse(self.search.strategies, self._most)}
+        self._try("coarse", cuts, queries)
+        for _ in range(_BEST):
+            ranked = [self.tried[recipe] for recipe in cuts if recipe in self.tried]
+            ranked.sort(key=lambda outcome: -_mean(outcome, self._metric))
+            near = {
+                one.recipe: one for outcome in ranked[:_BEST] for one in around(cuts[outcome.config.recipe], self._most)
+            }
+            fresh = {recipe: cut for recipe, cut in near.items() if recipe not in cuts}
+            if not fresh:
+                return
+            cuts |= fresh
+            self._try("fine", fresh, queries)
+
+    def _try(self, stage: str, recipes: Iterable[str], queries: Sequence[Query]) -> None:
+        for recipe in recipes:
+            self._screened(stage, recipe, queries)
+
+    def _screened(self, stage: str, recipe: str, queries: Sequence[Query]) -> Outcome | None:
+        """Return what a recipe seems to find; None where there is no time to try it."""
+        if recipe in self.tried:
+            return self.tried[recipe]
+        if self.trials and self._gone > _FOR_SCREENING * self.search.seconds:
+            self.n_left += 1
+            return None
+        self._tell(recipe)
+        began, budget = time.monotonic(), self.setting.budget
+        setting = replace(self.setting, metrics=(Recall @ budget, HitPrecision @ budget), budgets=())
+        (outcome,) = evaluate(self.documents, queries, [Config(recipe, encoder=STATIC)], setting=setting).outcomes
+        self.tried[recipe] = outcome
+        recall, n = _mean(outcome, self._metric), len(queries)
+        self.trials.append(Trial(recipe, stage, recall, n, outcome.costs.vectors, time.monotonic() - began))
+        return outcome
+
+    def _moves(self, queries: Sequence[Query]) -> Iterator[Move]:
+        precision = repr(HitPrecision @ self.setting.budget)
+        yield from moves(
+            _START,
+            lambda cut: self._screened("rule", cut.recipe, queries),
+            recall=self._metric,
+            precision=precision,
+        )
+
+    def _embedded(self, start: Config, choose: Sequence[int]) -> tuple[Evaluation, float]:
+        """Measure the best few for real; return what was found, and how often as much as the corpus was embedded.
+
+        The first index is asked in every way, the others in those that are not measurably worse there.
+        """
+        corpus = sum(map(find_encoder(self.encoder or MINILM).tokenizer.count, (one.text for one in self.documents)))
+        first, *others = self._finalists(start.recipe)
+        found = self._measured(first, list(dict.fromkeys([start, *asked(start, self.search.evidence)])))
+        embedded = found.outcomes[0].costs.embedded
+        ways = _not_worse(found.part(choose))
+        for recipe in others:
+            more = self.tried[recipe].costs.embedded
+            if self._gone > self.search.seconds or embedded + more > self.search.passes * corpus:
+                self.n_left += 1
+                continue
+            measured = self._measured(recipe, ways)
+            embedded += measured.outcomes[0].costs.embedded
+            found = replace(found, outcomes=found.outcomes + measured.outcomes)
+        return found, embedded / corpus
+
+    def _measured(self, recipe: str, ways: Sequence[Config]) -> Evaluation:
+        self._tell(recipe)
+        return evaluate(
+            self.documents, self.queries, [replace(way, recipe=recipe) for way in ways], setting=self.setting
+        )
+
+    def _finalists(self, start: str) -> list[str]:
+        """Return what to embed: what one starts from, what is given, the best screened, the cheapest that ties."""
+        compared = compare(
+            {recipe: outcome.scores[self._metric] for recipe, outcome in self.tried.items()},
+            costs={recipe: outcome.costs for recipe, outcome in self.tried.items()},
+        )
+        return list(dict.fromkeys([start, *self.search.recipes, compared.names[0], compared.choice]))
+
+    @property
+    def _metric(self) -> str:
+        return repr(Recall @ self.setting.budget)
+
+    @property
+    def _gone(self) -> float:
+        return time.monotonic() - self.began
+
+    def _tell(self, what: str) -> None:
+        if self.progress is not None:
+            self.progress(int(min(self._gone, self.search.seconds)), int(self.search.seconds), what)
+
+
+def _mean(outcome: Outcome, metric: str) -> float:
+    return sum(outcome.scores[metric]) / len(outcome.scores[metric])
+
+
+def _not_worse(found: Evaluation) -> list[Config]:
+    """Return the ways to ask that are not measurably worse than the best, and the best of each kind of evidence."""
+    compared = found.comparison
+    by_label = {outcome.config.label: outcome.config for outcome in found.outcomes}
+    best = {by_label[name].evidence: name for name in reversed(compared.names)}
+    return [by_label[name] for name in compared.names if name in compared.ties or name in best.values()]
