@@ -22,6 +22,7 @@ from chunkwise.cli.search import search
 from chunkwise.cli.show import show
 from chunkwise.cli.strategies import strategies
 from chunkwise.cli.terminal import load_module, told
+from chunkwise.cli.tune import tune
 
 app = typer.Typer(
     name="chunkwise",
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for verb in (chunk, read, show, check, index, search, assemble, evaluate, strategies, doctor):
+for verb in (chunk, read, show, check, index, search, assemble, evaluate, tune, strategies, doctor):
     app.command()(told(verb))
 app.add_typer(queries, name="queries")
 

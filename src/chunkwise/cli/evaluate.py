@@ -109,7 +109,7 @@ def evaluate(
         labels = [found.comparison.choice] if blame == "chosen" else [one.config.label for one in found.outcomes]
         found = blamed(found, texts, labels, setting=setting)
     _print(found)
-    _write(found, texts, json, report)
+    write_results(found, texts, json, report)
     if earlier is not None:
         from chunkwise.evaluate.gate import gate
 
@@ -144,7 +144,8 @@ def _print(found: Evaluation) -> None:
         print_text(f"\nWhy evidence was missed, in points of recall:\n{table(blames)}")
 
 
-def _write(found: Evaluation, texts: Sequence[Document], json: Path | None, report: Path | None) -> None:
+def write_results(found: Evaluation, texts: Sequence[Document], json: Path | None, report: Path | None) -> None:
+    """Write the files that are asked for."""
     from json import dump
 
     from chunkwise.evaluate.result_files import result_fields
