@@ -16,12 +16,14 @@ from chunkwise.core.errors import StoreError
 from chunkwise.core.spans import contains, overlaps, union
 from chunkwise.core.types import Chunk, Document, Hit, Span
 from chunkwise.noting import with_gaps
-from chunkwise.pipeline import Index
+from chunkwise.pipeline import Index, retriever
 from chunkwise.readers.read import read_text
 from chunkwise.retrieve.join import cuts, joined
+from chunkwise.retrieve.search import spend
 from chunkwise.text.tokens import tokenizer
 from chunkwise.updating import pooled
 from laws.strategies import EXAMPLES, documents
+from oracles.spending import slow_spend
 from unit.hashing import HashingEncoder
 
 WORDS = tokenizer("words")
@@ -259,6 +261,19 @@ def test_a_hit_that_does_not_fit_widened_is_given_as_it_was_found(nested: Index)
     # The second is a part of what the first becomes, so it takes nothing and is not given twice.
     (both,) = nested.search("ant bee", tokens=8, retrieval="lexical() | parent()")
     assert both.chunk.text == "Fact ant is here. Fact bee is here."
+
+
+@pytest.mark.parametrize("step", ["parent()", "auto_merge(threshold=0.5)", "window(n=1)", "edges()"])
+@given(
+    asked=st.lists(st.sampled_from(["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen"]), min_size=1, max_size=6),
+    tokens=st.integers(1, 40),
+)
+def test_a_budget_is_spent_as_if_each_hit_were_tried_after_the_other(step: str, asked: list[str], tokens: int) -> None:
+    index = Index("memory:", encoder=HashingEncoder())
+    index.add_documents([Document.from_text(TEXT, id="a"), Document.from_text(TEXT[::-1], id="b")], recipe=NEST)
+    how, query = retriever(f"hybrid() | {step}"), " ".join(asked)
+    found = spend(how, query, scope=index.scope(how, {}), tokens=tokens)
+    assert found == slow_spend(how, query, scope=index.scope(how, {}), tokens=tokens)
 
 
 def test_a_parents_vector_is_the_mean_of_its_childrens_by_their_tokens() -> None:

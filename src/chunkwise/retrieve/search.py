@@ -123,12 +123,17 @@ def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> lis
     widening = tuple(step for step in retrieval.steps if step.widens)
     if not widening:
         return within(found, tokens)
-    taken: list[Hit] = []  # to be widened
-    wide: list[Hit] = []  # what they become
+
+    def widened(hits: Sequence[Hit]) -> list[Hit]:
+        return followed(_given(hits), widening, scope=scope)(query, len(hits)) if hits else []
+
+    first = _most(lambda n: _cost(widened(found[:n])) <= tokens, len(found))
+    taken = found[:first]  # to be widened
+    wide = widened(taken)  # what they become
     plain: list[Hit] = []
     misses = 0
-    for hit in found:
-        trial = followed(_given([*taken, hit]), widening, scope=scope)(query, len(taken) + 1)
+    for hit in found[first:]:
+        trial = widened([*taken, hit])
         if _cost(_together(trial, plain)) <= tokens:
             taken, wide, misses = [*taken, hit], trial, 0
         elif _cost(_together(wide, [*plain, hit])) <= tokens:
@@ -181,6 +186,18 @@ def check_levels(scope: Scope, step: object) -> None:
 def _given(hits: Sequence[Hit]) -> Retriever:
     """Return a retriever that has these hits only, whatever it is asked."""
     return lambda _query, k: list(hits[:k])
+
+
+def _most(fits: Callable[[int], bool], limit: int) -> int:
+    """Return the largest number up to `limit` that fits, in O(log n) trials: with more hits there is no less text."""
+    low, high = 0, 1
+    while high <= limit and fits(high):
+        low, high = high, 2 * high
+    high = min(high, limit + 1)  # does not fit
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def _together(wide: Sequence[Hit], plain: Sequence[Hit]) -> list[Hit]:
