@@ -9,23 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
-import chunkwise.chunkers  # registers the strategies
-import chunkwise.llm  # lets recipes name language models
-import chunkwise.transforms  # registers the transforms
+import chunkwise.retrieve  # registers finders, steps and rerankers
 from chunkwise.chunkers.splitters import stored
-from chunkwise.chunkers.stream import Stream
 from chunkwise.core.errors import ChunkwiseError, RecipeError, StoreError
-from chunkwise.core.parsing import parse, parse_retrieval, with_tokenizer
+from chunkwise.core.parsing import parse, retriever, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Filter, Tokenizer
-from chunkwise.core.retrievals import Finder, Retrieval, Scope, is_finder
+from chunkwise.core.retrievals import Finder, Retrieval, Scope
 from chunkwise.core.types import Chunk, Document, Hit
+from chunkwise.cutting import DEFAULT_RECIPE, chunk, chunker, stream
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed.cache import USER_CACHE, Keeping
 from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, Reading, find_files
-from chunkwise.retrieve import spend  # and registers finders, steps and rerankers
+from chunkwise.retrieve import spend
 from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, assemble
 from chunkwise.retrieve.search import scope_of
 from chunkwise.retrieve.sentences import Sentences
@@ -36,8 +34,6 @@ from chunkwise.text.tokens import tokenizer as find_tokenizer
 from chunkwise.updating import Added, Embed, Update, description, embedding, fitted
 
 __all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse", "retriever", "stream"]
-
-DEFAULT_RECIPE = "structural(size=200) | context(headings=True)"
 
 Mode = Literal["hybrid", "vector", "lexical"]
 
@@ -50,68 +46,6 @@ _GROUP = 256
 # An index with more chunks is not read into memory to assemble evidence: a gigabyte. Of how many chunks the documents
 # are read then: on covidqa, 54 papers, those of the 20 best hold 97 % of the evidence.
 _IN_MEMORY, _DOCUMENTS = 400_000, 20
-
-
-def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None) -> Chunker:
-    """Return the chunker of a recipe, counting with `tokenizer` where the recipe names none.
-
-    Raises: RecipeError.
-    """
-    counter = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if counter is not None and not isinstance(counter, Tokenizer):
-        raise RecipeError(f"{counter!r} is no tokenizer; make one of a function with custom_tokenizer(name, function)")
-    if isinstance(recipe, str):
-        return parse(recipe, tokenizer=counter)
-    return with_tokenizer(recipe, counter) if counter is not None else recipe
-
-
-def chunk(
-    document: Document, recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None
-) -> list[Chunk]:
-    """Cut a document by a recipe.
-
-    Raises: RecipeError.
-
-    >>> [chunk.text for chunk in chunk(Document.from_text("One. Two.", id="x"), "sentences(max_sentences=1)")]
-    ['One.', 'Two.']
-    """
-    if not isinstance(document, Document):
-        raise ChunkwiseError("chunk takes a Document; make one with read(path), read_text(text) or Document.from_text")
-    return list(chunker(recipe, tokenizer=tokenizer)(document))
-
-
-def stream(
-    recipe: str | Chunker = DEFAULT_RECIPE,
-    *,
-    tokenizer: str | Tokenizer | None = None,
-    id: str = "stream",
-    media_type: str = "text/plain",
-) -> Stream:
-    """Cut a plain text, or delimited text, that comes in pieces; the chunks are those that `chunk` makes of the whole.
-
-    `media_type` is that of plain text, else text/csv or text/tab-separated-values, which `rows` can cut.
-
-    Raises: RecipeError, also if the recipe can't decide before the text ends.
-
-    >>> pieces = ["One. T", "wo. Three is", " longer."]
-    >>> [chunk.text for chunk in stream("sentences(size=12)", tokenizer="characters").over(pieces)]
-    ['One. Two.', 'Three is', 'longer.']
-    """
-    return Stream(chunker(recipe, tokenizer=tokenizer), id=id, media_type=media_type)
-
-
-def retriever(recipe: str | Finder | Retrieval) -> Retrieval:
-    """Return how to retrieve by a recipe such as "hybrid() | fold() | edges()".
-
-    Raises: RecipeError.
-    """
-    if isinstance(recipe, Retrieval):
-        return recipe
-    if is_finder(recipe):
-        return Retrieval(recipe)
-    if not isinstance(recipe, str):
-        raise RecipeError(f"{recipe!r} is no retrieval; try 'hybrid() | fold()'")
-    return parse_retrieval(recipe)
 
 
 class Index:
