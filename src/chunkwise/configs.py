@@ -24,7 +24,7 @@ from chunkwise.core.recipes import meant
 from chunkwise.cutting import chunker
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.readers.clean import steps
-from chunkwise.text.unicode import printable
+from chunkwise.text.unicode import encodable, printable
 
 __all__ = ["CONFIG_FILE", "Config", "check_config", "format_config", "read_config", "servers", "write_config"]
 
@@ -242,16 +242,9 @@ def _shown(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a basic string of TOML, which escapes what JSON does, and DEL.
-
-    Raises: ConfigError for half a surrogate pair, which UTF-8 can't hold.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError as err:
-        raise ConfigError(f"{text!r} can't be written in UTF-8: {err.reason}; leave it out") from err
+    """Return a basic string of TOML, which escapes what JSON does, and DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _comment(lines: Sequence[str]) -> list[str]:
-    return [f"# {printable(line)}".rstrip() for line in lines]
+    return [f"# {encodable(printable(line))}".rstrip() for line in lines]
