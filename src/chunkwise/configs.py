@@ -111,7 +111,11 @@ def format_config(config: Config, *, notes: Sequence[str] = ()) -> str:
     """
     check_config(config)
     cut = chunker(config.recipe)
-    head = [*_ABOUT.splitlines(), *([""] if notes else []), *(line for note in notes for line in note.splitlines())]
+    head = [
+        *_ABOUT.splitlines(),
+        *([""] if notes else []),
+        *(line for note in notes for line in note.splitlines() or [""]),
+    ]
     lines = [*_comment(head), "", f"version = {_VERSION}"]
     if not isinstance(cut, Route):
         lines += [f"recipe = {_quoted(config.recipe)}"]
