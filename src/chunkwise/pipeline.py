@@ -271,7 +271,8 @@ class Index:
         Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
         """
         asked = self._as_asked()
-        ladder, tokens = ladder or asked.ladder or "default", asked.tokens if tokens is None else tokens
+        ladder = (asked.ladder or "default") if ladder is None else ladder
+        tokens = asked.tokens if tokens is None else tokens
         if isinstance(ladder, str) and ladder not in LADDERS:
             raise ChunkwiseError(f"ladder={ladder!r} is not one of {', '.join(LADDERS)}; or give a Ladder")
         self._check(query, tokens)
