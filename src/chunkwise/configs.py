@@ -26,8 +26,6 @@ from chunkwise.embed import encoder as find_encoder
 from chunkwise.readers.clean import steps
 from chunkwise.text.unicode import encodable, printable
 
-__all__ = ["CONFIG_FILE", "Config", "check_config", "format_config", "read_config", "servers", "write_config"]
-
 CONFIG_FILE = "chunkwise.toml"
 
 # Raise it when a file means something else than before.
