@@ -6,9 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chunkwise.configs import read_config, write_config
     from chunkwise.core.config import Config
     from chunkwise.core.errors import (
         ChunkwiseError,
+        ConfigError,
         EncodeError,
         MissingExtraError,
         ReadError,
@@ -31,6 +33,7 @@ _PLACES = {
     "Chunk": "core.types",
     "ChunkwiseError": "core.errors",
     "Config": "core.config",
+    "ConfigError": "core.errors",
     "Document": "core.types",
     "EncodeError": "core.errors",
     "Evidence": "core.types",
@@ -52,10 +55,12 @@ _PLACES = {
     "evaluate": "evaluating",
     "parse": "pipeline",
     "read": "readers.read",
+    "read_config": "configs",
     "read_folder": "readers.batch",
     "read_text": "readers.read",
     "stream": "pipeline",
     "tokenizer": "text.tokens",
+    "write_config": "configs",
 }
 
 __all__ = [
@@ -63,6 +68,7 @@ __all__ = [
     "Chunk",
     "ChunkwiseError",
     "Config",
+    "ConfigError",
     "Document",
     "EncodeError",
     "Evidence",
@@ -84,10 +90,12 @@ __all__ = [
     "evaluate",
     "parse",
     "read",
+    "read_config",
     "read_folder",
     "read_text",
     "stream",
     "tokenizer",
+    "write_config",
 ]
 
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-import chunkwise.chunkers  # registers the strategies
-import chunkwise.llm  # lets recipes name language models
-import chunkwise.transforms  # registers the transforms
+import chunkwise.retrieve  # registers finders, steps and rerankers
 from chunkwise.chunkers.splitters import stored
-from chunkwise.chunkers.stream import Stream
+from chunkwise.configs import CONFIG_FILE, check_config, read_config
+from chunkwise.core.config import Config
 from chunkwise.core.errors import ChunkwiseError, RecipeError, StoreError
-from chunkwise.core.parsing import parse, parse_retrieval, with_tokenizer
+from chunkwise.core.parsing import parse, retriever, with_tokenizer
 from chunkwise.core.protocols import Chunker, Encoder, Filter, Tokenizer
-from chunkwise.core.retrievals import Finder, Retrieval, Scope, is_finder
+from chunkwise.core.retrievals import Finder, Retrieval, Scope
 from chunkwise.core.types import Chunk, Document, Hit
+from chunkwise.cutting import DEFAULT_RECIPE, chunk, chunker, stream
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed.cache import USER_CACHE, Keeping
 from chunkwise.embed.late import late as late_chunking
 from chunkwise.readers.batch import OnError, read_files
 from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, Reading, find_files
-from chunkwise.retrieve import spend  # and registers finders, steps and rerankers
+from chunkwise.retrieve import spend
 from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, assemble
 from chunkwise.retrieve.search import scope_of
 from chunkwise.retrieve.sentences import Sentences
@@ -36,8 +36,6 @@ from chunkwise.text.tokens import tokenizer as find_tokenizer
 from chunkwise.updating import Added, Embed, Update, description, embedding, fitted
 
 __all__ = ["DEFAULT_RECIPE", "Added", "Index", "Mode", "chunk", "chunker", "parse", "retriever", "stream"]
-
-DEFAULT_RECIPE = "structural(size=200) | context(headings=True)"
 
 Mode = Literal["hybrid", "vector", "lexical"]
 
@@ -51,67 +49,8 @@ _GROUP = 256
 # are read then: on covidqa, 54 papers, those of the 20 best hold 97 % of the evidence.
 _IN_MEMORY, _DOCUMENTS = 400_000, 20
 
-
-def chunker(recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None) -> Chunker:
-    """Return the chunker of a recipe, counting with `tokenizer` where the recipe names none.
-
-    Raises: RecipeError.
-    """
-    counter = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if counter is not None and not isinstance(counter, Tokenizer):
-        raise RecipeError(f"{counter!r} is no tokenizer; make one of a function with custom_tokenizer(name, function)")
-    if isinstance(recipe, str):
-        return parse(recipe, tokenizer=counter)
-    return with_tokenizer(recipe, counter) if counter is not None else recipe
-
-
-def chunk(
-    document: Document, recipe: str | Chunker = DEFAULT_RECIPE, *, tokenizer: str | Tokenizer | None = None
-) -> list[Chunk]:
-    """Cut a document by a recipe.
-
-    Raises: RecipeError.
-
-    >>> [chunk.text for chunk in chunk(Document.from_text("One. Two.", id="x"), "sentences(max_sentences=1)")]
-    ['One.', 'Two.']
-    """
-    if not isinstance(document, Document):
-        raise ChunkwiseError("chunk takes a Document; make one with read(path), read_text(text) or Document.from_text")
-    return list(chunker(recipe, tokenizer=tokenizer)(document))
-
-
-def stream(
-    recipe: str | Chunker = DEFAULT_RECIPE,
-    *,
-    tokenizer: str | Tokenizer | None = None,
-    id: str = "stream",
-    media_type: str = "text/plain",
-) -> Stream:
-    """Cut a plain text, or delimited text, that comes in pieces; the chunks are those that `chunk` makes of the whole.
-
-    `media_type` is that of plain text, else text/csv or text/tab-separated-values, which `rows` can cut.
-
-    Raises: RecipeError, also if the recipe can't decide before the text ends.
-
-    >>> pieces = ["One. T", "wo. Three is", " longer."]
-    >>> [chunk.text for chunk in stream("sentences(size=12)", tokenizer="characters").over(pieces)]
-    ['One. Two.', 'Three is', 'longer.']
-    """
-    return Stream(chunker(recipe, tokenizer=tokenizer), id=id, media_type=media_type)
-
-
-def retriever(recipe: str | Finder | Retrieval) -> Retrieval:
-    """Return how to retrieve by a recipe such as "hybrid() | fold() | edges()".
-
-    Raises: RecipeError.
-    """
-    if isinstance(recipe, Retrieval):
-        return recipe
-    if is_finder(recipe):
-        return Retrieval(recipe)
-    if not isinstance(recipe, str):
-        raise RecipeError(f"{recipe!r} is no retrieval; try 'hybrid() | fold()'")
-    return parse_retrieval(recipe)
+# What an index remembers of a config beside how it is made: how it is asked.
+_ASKED = ("retrieval", "evidence", "tokens")
 
 
 class Index:
@@ -122,7 +61,7 @@ class Index:
     user's cache folder, and serves encoders that are named: what an encoder object says of itself is not vouched for.
     With `late` chunks are embedded as parts of their document: see chunkwise.embed.late. With `summaries` every section
     also has its key sentences as an entry of its own, which no search finds but `two_stage(by="summary")`, or one
-    `where` they are asked for. Both are remembered, too.
+    `where` they are asked for. Both are remembered, too, and so is what a config says of how an index is asked.
     Raises: StoreError if the folder holds something else, or was made with another encoder, or in the other way;
     EncodeError if an encoder can't embed late.
     """
@@ -144,6 +83,7 @@ class Index:
         wanted = encoder if encoder is not None else made_with.get("encoder_spec", MINILM)
         self.encoder: Encoder = find_encoder(wanted) if isinstance(wanted, str) else wanted
         self._read: tuple[Hashable, Sentences] | None = None
+        self._config: Config | None = None
         self._spec = wanted if isinstance(wanted, str) else wanted.name
         self._cache = None if cache == USER_CACHE and not isinstance(wanted, str) else cache
         if made_with and made_with["encoder"] != self.encoder.name:
@@ -160,6 +100,27 @@ class Index:
         self.summaries = self._remembered("summaries", summaries)
         if self.late:
             late_chunking(self.encoder)  # what can't be done is told at once
+
+    @classmethod
+    def from_config(
+        cls,
+        config: str | os.PathLike[str] | Config = CONFIG_FILE,
+        *,
+        url: str | os.PathLike[str] = "index",
+        cache: str | os.PathLike[str] | None = USER_CACHE,
+    ) -> Index:
+        """Open an index, or make a new one, that is cut, embedded and asked by a config, or by the file of one.
+
+        The index remembers it with the next `add`; opened without, it is asked alike.
+        Raises: ConfigError for a file that can't be used; RecipeError; StoreError if the index was made otherwise.
+        """
+        chosen = config if isinstance(config, Config) else read_config(config)
+        check_config(chosen)
+        encoder = chosen.encoder or MINILM
+        index = cls(url, encoder=encoder, cache=cache, late=chosen.late, summaries=chosen.summaries)
+        index._config = chosen
+        index._chunker(None)  # another recipe than that of the index is told at once
+        return index
 
     def _remembered(self, name: str, wanted: bool | None) -> bool:
         """Return how the index was made, or is to be; refuse another way."""
@@ -180,7 +141,22 @@ class Index:
     @property
     def clean(self) -> str:
         """What is taken out of files before they are cut, unless `Reading` says otherwise."""
-        return str(self._store.info.get("clean", DEFAULT))
+        return str(self._store.info.get("clean", DEFAULT)) if self._config is None else self._config.clean or DEFAULT
+
+    @property
+    def config(self) -> Config | None:
+        """How it is made and asked, if it was ever told to go by a config."""
+        asked = self._asked()
+        if asked is None:
+            return None
+        return Config(
+            self.recipe or self._wished(),
+            encoder="" if self._spec == MINILM else self._spec,
+            late=self.late,
+            summaries=self.summaries,
+            clean="" if self.clean == DEFAULT else self.clean,
+            **asked,
+        )
 
     def __len__(self) -> int:
         return self._store.count()
@@ -217,6 +193,7 @@ class Index:
         files = [(Path(path), list(find_files(path, globs=globs))) for path in paths]
         found = [file for _, group in files for file in group]
         (cut, notes), (embed, doubt) = self._chunker(recipe), self.embedding()
+        self._remember()
         update = self._update(cut, embed)
         reading = replace(reading, clean=reading.clean or self.clean)
         for i, result in enumerate(read_files(found, reading=reading, on_error=on_error), 1):
@@ -233,6 +210,7 @@ class Index:
     def add_documents(self, documents: Iterable[Document], *, recipe: str | Chunker | None = None) -> Added:
         """Bring the index up to date with documents that were read elsewhere."""
         (cut, notes), (embed, doubt) = self._chunker(recipe), self.embedding()
+        self._remember()
         update = self._update(cut, embed)
         for document in documents:
             update.take(document)
@@ -254,7 +232,8 @@ class Index:
     ) -> list[Hit]:
         """Return the best `k` hits, or with `tokens` the best ones that together stay within that many.
 
-        `retrieval` says how: "hybrid(alpha=0.4) | mmr() | auto_merge()". `mode` is short for one of the finders alone.
+        `retrieval` says how: "hybrid(alpha=0.4) | mmr() | auto_merge()"; by default that of the index's config, else
+        "hybrid()". `mode` is short for one of the finders alone.
         Steps that widen hits get `k` of them, and join those that become one. `where` names metadata that a hit must
         carry; of an index by `nest(...)` the smallest chunks are searched, unless it names a `level`.
         Raises: ChunkwiseError for an empty question, RecipeError, StoreError for an empty index, EncodeError.
@@ -265,7 +244,8 @@ class Index:
             raise RecipeError(f"mode={mode!r} is short for a retrieval, which is given as well; leave one of them out")
         if k < 1:
             raise ChunkwiseError(f"k={k} must be at least 1; try k=5")
-        how = retriever(retrieval if retrieval is not None else f"{mode or 'hybrid'}()")
+        usual = self._as_asked().retrieval if mode is None else f"{mode}()"
+        how = retriever(retrieval if retrieval is not None else usual)
         self._check(query, tokens)
         scope = self.scope(how, where or {})
         return how.over(scope)(query, k) if tokens is None else spend(how, query, scope=scope, tokens=tokens)
@@ -274,8 +254,8 @@ class Index:
         self,
         query: str,
         *,
-        tokens: int = 800,
-        ladder: str | Ladder = "default",
+        tokens: int | None = None,
+        ladder: str | Ladder | None = None,
         tokenizer: str | Tokenizer | None = None,
         where: Filter | None = None,
     ) -> list[Hit]:
@@ -284,12 +264,15 @@ class Index:
         Sentences are scored at several scales, by themselves and in the stretches of text around them, and bought one
         by one; see chunkwise.retrieve.assemble. It works on every index, best on one of sentences, as of the recipe
         `nest(200, base=structural(), sentences=True)`. `ladder` is "default", "fine" for single facts, or "coarse" for
-        questions whose answer is long. Tokens are those of `tokenizer`, which should be your model's; by default those
-        of the encoder; no special ones.
+        questions whose answer is long. It and `tokens` are by default those of the index's config, or "default", 800.
+        Tokens are those of `tokenizer`, which should be your model's; by default those of the encoder; no special ones.
         Cost: the first call after a change reads the index into memory, 2 s for every 20,000 sentences; of one with
         more than 400,000 chunks, every call reads the documents that hold the 20 best.
         Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
         """
+        asked = self._as_asked()
+        ladder = (asked.ladder or "default") if ladder is None else ladder
+        tokens = asked.tokens if tokens is None else tokens
         if isinstance(ladder, str) and ladder not in LADDERS:
             raise ChunkwiseError(f"ladder={ladder!r} is not one of {', '.join(LADDERS)}; or give a Ladder")
         self._check(query, tokens)
@@ -303,6 +286,17 @@ class Index:
             where=where,
         )
 
+    def retrieve(self, query: str, *, tokens: int | None = None, where: Filter | None = None) -> list[Hit]:
+        """Return what the index's config answers a question with: chunks or assembled evidence, of so many `tokens`.
+
+        Without a config these are the best chunks of 800 tokens.
+        Raises: as `search` and `assemble`.
+        """
+        asked = self._as_asked()
+        if asked.ladder is not None:
+            return self.assemble(query, tokens=tokens, where=where)
+        return self.search(query, tokens=asked.tokens if tokens is None else tokens, where=where)
+
     def scope(self, how: Retrieval, where: Filter) -> Scope:
         """Return what is searched: of several levels, the one that a plain search ranks."""
         return scope_of(self._store, self.encoder, how, where)
@@ -315,7 +309,7 @@ class Index:
         """Return the sentences of the index, read anew where something changed; of a large one, those in question."""
         n_special = self.encoder.tokenizer.n_special
         if self._store.count() > _IN_MEMORY:
-            hits = self.search(query, k=_DOCUMENTS, where=where)
+            hits = self.search(query, k=_DOCUMENTS, mode="hybrid", where=where)
             return Sentences(self._store.entries(sorted({hit.chunk.document_id for hit in hits})), n_special)
         revision = self._store.revision
         if self._read is None or self._read[0] != revision:
@@ -333,7 +327,7 @@ class Index:
     def _chunker(self, recipe: str | Chunker | None) -> tuple[Chunker, tuple[str, ...]]:
         """Return the chunker to index with; refuse a recipe that is not the index's own, if it holds anything."""
         with stored() if recipe is None else nullcontext():
-            wanted = chunker(recipe if recipe is not None else self.recipe or DEFAULT_RECIPE)
+            wanted = chunker(recipe if recipe is not None else self._wished())
         cut, notes = fitted(with_tokenizer(wanted, self.encoder.tokenizer), self.encoder)
         if self.recipe and repr(cut) != self.recipe and self._store.documents():
             raise StoreError(
@@ -342,16 +336,34 @@ class Index:
             )
         return cut, notes
 
+    def _wished(self) -> str:
+        """Return the recipe to cut by, unless another is given."""
+        return self._config.recipe if self._config is not None else self.recipe or DEFAULT_RECIPE
+
+    def _asked(self) -> dict[str, Any] | None:
+        """Return how the index is asked: as its config says, else as is written down; None if nothing is."""
+        noted = self._store.info.get("config") if self._config is None else asdict(self._config)
+        return {name: noted[name] for name in _ASKED if name in noted} if isinstance(noted, dict) else None
+
+    def _as_asked(self) -> Config:
+        return self.config or Config(self._wished())
+
+    def _remember(self) -> None:
+        """Write down how an index that there is already is asked from now on."""
+        info, asked = self._store.info, self._asked()
+        if info and info.get("config") != asked:
+            self._store.describe({**info, "config": asked})
+
     def _write(self, update: Update, cut: Chunker, *, clean: str | None = None) -> None:
         """Embed and store what waits; a new index is described only now, when nothing can be wrong with the recipe."""
         entries = update.entries()
         if not entries:
             return
-        if (self.recipe, self.clean) != (repr(cut), clean or self.clean):
+        if (self.recipe, self._store.info.get("clean", DEFAULT)) != (repr(cut), clean or self.clean):
             dim = entries[0].vectors.shape[1]  # to ask the encoder could take a request
             made_with = description(cut, self.encoder, dim=dim, late=self.late, summaries=self.summaries)
             told = {"encoder_spec": self._spec, "clean": clean or self.clean, "chunkwise": chunkwise.__version__}
-            self._store.describe({**made_with, **told})
+            self._store.describe({**made_with, **told, "config": self._asked()})
         self._store.replace(entries)
 
     def _update(self, cut: Chunker, embed: Embed) -> Update:

@@ -158,6 +158,25 @@ def test_the_set_of_the_page_on_queries_is_sound(tmp_path: Path, monkeypatch: py
         exec(compile(program, page.name, "exec"), {})
 
 
+def test_the_files_of_the_page_on_configs_can_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = ROOT / "docs" / "config.md"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "terms.md").write_text("# Terms\n\nThe notice period is three months.\n")
+    monkeypatch.chdir(tmp_path)
+    whole, routes = fences(page, "toml")
+    Path("chunkwise.toml").write_text(routes, "utf-8")
+    assert chunkwise.read_config().recipe.startswith("route(prose=structural(size=200) | context(headings=True)")
+    Path("chunkwise.toml").write_text(whole, "utf-8")
+    names: dict[str, object] = {}
+    exec(compile("\n".join(fences(page, "python")), page.name, "exec"), names)
+    assert [hit.via for hit in names["hits"]] == [("assembled",)]  # type: ignore[attr-defined]
+    assert chunkwise.read_config("other.toml") == chunkwise.read_config()
+    Path("chunkwise.toml").write_text('\nrecipe = "structual()"\n', "utf-8")
+    with pytest.raises(chunkwise.ConfigError) as told:
+        chunkwise.read_config()
+    assert str(told.value).startswith(fences(page, "text")[0].removeprefix("error: ").rstrip("\n. "))
+
+
 def test_the_picture_shows_what_the_strategies_do_now() -> None:
     picture = script(ROOT / "docs" / "picture.py")
     page = chunkwise.read(ROOT / "docs" / "images" / "page.md")

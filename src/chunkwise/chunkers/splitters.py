@@ -61,8 +61,8 @@ def find_splitter(name: str) -> Splitter:
         )
     if not (_typed.get() or module in _loaded):
         raise RecipeError(
-            f"the index names the splitter {name!r}, which is not imported for an index's sake; give the recipe once "
-            f"more if you trust it, or: chunkwise --load {module}"
+            f"nothing is imported for the sake of an index or a file that names the splitter {name!r}; give the recipe "
+            f"yourself if you trust it, or: chunkwise --load {module}"
         )
     return custom_splitter(name, _imported(name, module, attribute))
 
@@ -106,7 +106,7 @@ def allow(module: str) -> None:
 
 @contextmanager
 def stored() -> Iterator[None]:
-    """Import nothing while a recipe is read that no one has typed: it comes with an index, maybe a stranger's."""
+    """Import nothing while a recipe is read that no one has typed: it comes with a folder or a file of a stranger's."""
     token = _typed.set(False)
     try:
         yield

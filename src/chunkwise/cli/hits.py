@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chunkwise.cli.terminal import chunk_fields, console, fail, one_line, wants_json, write_json
+from chunkwise.cli.terminal import chunk_fields, console, fail, one_line, say, wants_json, write_json
 from chunkwise.text.unicode import printable
 
 if TYPE_CHECKING:
@@ -47,6 +47,14 @@ def write_hits(hits: Sequence[Hit], *, json: bool) -> None:
         write_json([_hit_fields(hit) for hit in hits])
     else:
         print_hits(hits)
+
+
+def write_evidence(hits: Sequence[Hit], *, json: bool, tokens: int, filtered: bool) -> None:
+    """Write evidence that was assembled, or say why there is none."""
+    write_hits(hits, json=json)
+    if not hits:
+        other = "nothing that is found carries what --where and --document ask for, or " if filtered else ""
+        say(f"{other}no sentence fits in {tokens} tokens; raise --tokens{' or ask for less' if filtered else ''}")
 
 
 def carrying(index: Index, where: Sequence[str], documents: Sequence[str]) -> dict[str, list[str]]:

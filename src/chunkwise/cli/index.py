@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from chunkwise.cli.configs import ConfigOption, NoConfigOption, config_of
 from chunkwise.cli.files import (
     CleanOption,
     GlobOption,
@@ -73,6 +74,8 @@ def index(
     password: PasswordOption = "",
     limit: LimitOption = None,
     clean: CleanOption = None,
+    config: ConfigOption = None,
+    no_config: NoConfigOption = False,
 ) -> None:
     """Index files for search. Only what is new or changed is embedded."""
     from chunkwise.embed.cache import USER_CACHE
@@ -82,13 +85,18 @@ def index(
         fail("--cache names a file, --no-cache wants none: give one of the two")
     if index == "memory:":
         fail("an index in memory is gone when the command ends; name a folder with --index")
-    opened = Index(
-        index, encoder=encoder, late=late, summaries=summaries, cache=None if no_cache else cache or USER_CACHE
-    )
+    vectors = None if no_cache else cache or USER_CACHE
+    recipe = chosen(recipe, preset)
+    made = {"recipe": recipe, "encoder": encoder, "late": late, "summaries": summaries}
+    by = config_of(config, off=no_config, options={**made, "clean": clean})
+    if by is not None:
+        opened, recipe = Index.from_config(by, url=index, cache=vectors), None
+    else:
+        opened = Index(index, encoder=encoder, cache=vectors, late=late, summaries=summaries)
     with progress("indexing") as show:
         result = opened.add(
             *paths,
-            recipe=chosen(recipe, preset),
+            recipe=recipe,
             globs=glob or [],
             reading=reading(password, limit, clean),
             on_error=error_mode(on_error),

@@ -19,7 +19,8 @@ class Config:
     """How documents are cut, embedded and searched, and what of them a question is answered with.
 
     `tokens` is the budget of an answer's evidence. A `retrieval` counts where the evidence is chunks only. `encoder`,
-    `late` and `summaries` are those of an index; an empty `encoder` is the default one.
+    `late` and `summaries` are those of an index, `clean` is what is taken out of files first; an empty `encoder` or
+    `clean` is the default one.
     Raises: RecipeError for evidence of no known kind, or a budget of nothing.
     """
 
@@ -30,13 +31,14 @@ class Config:
     encoder: str = ""
     late: bool = False
     summaries: bool = False
+    clean: str = ""
 
     def __post_init__(self) -> None:
         if self.evidence not in EVIDENCE:
             hint = meant(str(self.evidence), EVIDENCE)
             raise RecipeError(f"no evidence {self.evidence!r}{hint}; known: {', '.join(EVIDENCE)}")
-        if self.tokens < 1:
-            raise RecipeError(f"tokens={self.tokens} must be at least 1; try tokens=800")
+        if isinstance(self.tokens, bool) or not isinstance(self.tokens, int) or self.tokens < 1:
+            raise RecipeError(f"tokens={self.tokens!r} must be a whole number of at least 1; try tokens=800")
 
     @property
     def ladder(self) -> str | None:
@@ -44,9 +46,15 @@ class Config:
         return None if self.evidence == "chunks" else self.evidence.partition("-")[2] or "default"
 
     @property
-    def index(self) -> tuple[str, str, bool, bool]:
+    def index(self) -> tuple[str, str, bool, bool, str]:
         """What is indexed, and how. Those that have it in common can share an index."""
-        return self.recipe, self.encoder, self.late, self.summaries
+        return self.recipe, self.encoder, self.late, self.summaries, self.clean
+
+    @property
+    def asked(self) -> str:
+        """What a question is answered with, in words for a person."""
+        how = self.retrieval if self.evidence == "chunks" else self.evidence.replace("-", " ")
+        return f"{how}, {self.tokens:,} tokens"
 
     @property
     def label(self) -> str:
@@ -56,4 +64,5 @@ class Config:
         told += [self.evidence.replace("-", " ")] if self.evidence != "chunks" else []
         told += [self.encoder] if self.encoder else []
         told += [name for name in ("late", "summaries") if getattr(self, name)]
+        told += [f"clean={self.clean}"] if self.clean else []
         return " -> ".join(told)

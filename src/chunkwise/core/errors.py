@@ -14,6 +14,10 @@ class RecipeError(ChunkwiseError):
     """A recipe that can't be parsed, or a parameter out of its range."""
 
 
+class ConfigError(ChunkwiseError):
+    """A file of a config that can't be read or written, or that says what can't be done."""
+
+
 class ReadError(ChunkwiseError):
     """A file that can't be read as a document."""
 

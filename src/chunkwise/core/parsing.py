@@ -11,7 +11,7 @@ from typing import Any, get_origin
 from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Chunker, Tokenizer
 from chunkwise.core.recipes import SCORERS, STRATEGIES, TRANSFORMS, Pipe, is_chunker, load_plugins, meant, parameters
-from chunkwise.core.retrievals import FINDERS, STEPS, Retrieval
+from chunkwise.core.retrievals import FINDERS, STEPS, Finder, Retrieval, is_finder
 from chunkwise.core.scoring import Scorer
 
 # What a recipe is made of: the word for it, where it stands in a recipe, and what is known of it.
@@ -42,6 +42,20 @@ def parse_retrieval(recipe: str) -> Retrieval:
     """
     first, *rest = _stages(_tree(recipe, RETRIEVAL_EXAMPLE))
     return Retrieval(_build(first, FINDERS, None), tuple(_build(node, STEPS, None) for node in rest))
+
+
+def retriever(recipe: str | Finder | Retrieval) -> Retrieval:
+    """Return how to retrieve by a recipe such as "hybrid() | fold() | edges()".
+
+    Raises: RecipeError.
+    """
+    if isinstance(recipe, Retrieval):
+        return recipe
+    if is_finder(recipe):
+        return Retrieval(recipe)
+    if not isinstance(recipe, str):
+        raise RecipeError(f"{recipe!r} is no retrieval; try 'hybrid() | fold()'")
+    return parse_retrieval(recipe)
 
 
 def with_tokenizer(chunker: Chunker, tokenizer: Tokenizer) -> Chunker:
