@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core.errors import ChunkwiseError
-from chunkwise.evaluate.costs import Costs
+from chunkwise.evaluate.costs import Costs, cheapest
 from chunkwise.evaluate.statistics import RESAMPLES, Floats, Interval, draws
 
 # Fewer questions, or groups of them, give no interval. With five the expansion of Student's t is 0.3 % short for two
@@ -73,8 +73,9 @@ class Comparison:
     @property
     def choice(self) -> str:
         """The cheapest of those that tie for the best; the better one where costs are unknown or alike."""
-        known = [name for name in self.ties if name in self.costs]
-        return min(known, key=lambda name: self.costs[name].order) if len(known) == len(self.ties) else self.names[0]
+        if not all(name in self.costs for name in self.ties):
+            return self.names[0]
+        return cheapest({name: self.costs[name] for name in self.ties})[0]
 
     def difference(self, one: str, other: str) -> Interval:
         """Return how far one is ahead of another, whichever is the better."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,12 +45,8 @@ class Costs:
 
     @property
     def order(self) -> tuple[float, ...]:
-        """What to sort by, the cheapest first: tokens a question, vectors, seconds of an index, of a question.
-
-        Each rounded to two digits, so that tokens that differ by one do not hide twice the vectors.
-        """
-        index = self.cutting.seconds + self.embedding.seconds
-        return tuple(_two_digits(one) for one in (self.tokens, self.vectors, index, self.search.seconds))
+        """What is paid for longest first: tokens a question, vectors, seconds of an index, of a question."""
+        return self.tokens, self.vectors, self.cutting.seconds + self.embedding.seconds, self.search.seconds
 
     def __str__(self) -> str:
         told = (
@@ -60,6 +55,18 @@ class Costs:
             f"{seconds:.1f} s to index" if (seconds := self.cutting.seconds + self.embedding.seconds) else "",
         )
         return ", ".join(filter(None, told))
+
+
+def cheapest(costs: Mapping[str, Costs]) -> list[str]:
+    """Return those of which none is clearly cheaper, in the order in which they are given.
+
+    What is within a twentieth is no difference, of seconds what is within a half: they vary from run to run.
+    """
+    left = list(costs)
+    for i, slack in enumerate((0.05, 0.05, 0.5, 0.5)):
+        least = min((costs[name].order[i] for name in left), default=0.0)
+        left = [name for name in left if costs[name].order[i] <= (1 + slack) * least]
+    return left
 
 
 class Meter:
@@ -113,7 +120,3 @@ def _status(key: str) -> int | None:
     except OSError:
         return None
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith(f"{key}:")), None)
-
-
-def _two_digits(value: float) -> float:
-    return round(value, 1 - math.floor(math.log10(value))) if value > 0 else 0.0
