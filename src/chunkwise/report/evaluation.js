@@ -181,7 +181,8 @@ function column(i, config) {
   const spans = hits?.flatMap((hit) => hit.spans) ?? null;
   const misses = details().misses[config][i] ?? [];
   evidence.forEach((slot, number) => {
-    made.append(slotOf(slot, spans, number, evidence.length));
+    const counted = details().shares[config][i].slice(2 * number, 2 * number + 2);
+    made.append(slotOf(slot, spans, number, evidence.length, counted));
     for (const miss of misses.filter((one) => one[0] === number)) made.append(reason(miss));
   });
   if (hits) made.append(...ranking(hits, evidence.flat()));
@@ -207,29 +208,24 @@ function hitsOf(i, config) {
   return hits;
 }
 
-// One piece of evidence in its context; of alternatives the one of which most was found.
-function slotOf(slot, spans, number, n) {
-  const told = slot.map(([doc, first, last, window, from, start, end, to, parted, goesOn]) => {
-    const parts = spans ? shared({ window, start, end }, spans) : [];
-    const length = parts.reduce((sum, part) => sum + part.end - part.start, 0);
-    return { document: details().documents[doc], first, last, window, from, start, end, to, parted, goesOn, parts, share: length / (end - start) };
-  });
-  const best = told.reduce((one, other) => (other.share > one.share ? other : one));
-  const found = spans ? `, ${Math.round(100 * best.share)} % found` : "";
+// One piece of evidence in its context: of alternatives the one that counts, which is told with its share that was found.
+function slotOf(slot, spans, number, n, [which, share]) {
+  const [doc, first, last, window, from, start, end, to, parted, goesOn] = slot[which];
+  const found = spans ? `, ${share} % found` : "";
   const others = slot.length > 1 ? `; ${slot.length - 1} other place${slot.length > 2 ? "s" : ""} would do` : "";
-  const where = `, characters ${best.first.toLocaleString("en")} to ${best.last.toLocaleString("en")}${others}`;
+  const where = `, characters ${first.toLocaleString("en")} to ${last.toLocaleString("en")}${others}`;
   const name = n > 1 ? `Evidence ${number + 1} of ${n}${found} ` : `Evidence${found} `;
-  const caption = element("p", "place", element("b", "", name), element("bdi", "", best.document), where);
+  const caption = element("p", "place", element("b", "", name), element("bdi", "", details().documents[doc]), where);
   const text = element("blockquote", "text");
   text.tabIndex = 0;
-  const all = details().texts[best.window];
-  text.append(best.parted ? "… " : "", all.slice(best.from, best.start));
-  let at = best.start;
-  for (const part of best.parts) {
+  const all = details().texts[window];
+  text.append(parted ? "… " : "", all.slice(from, start));
+  let at = start;
+  for (const part of spans ? shared({ window, start, end }, spans) : []) {
     text.append(marked(all.slice(at, part.start), spans ? "missed" : "gold"), marked(all.slice(part.start, part.end), "found"));
     at = part.end;
   }
-  text.append(marked(all.slice(at, best.end), spans ? "missed" : "gold"), all.slice(best.end, best.to), best.goesOn ? " …" : "");
+  text.append(marked(all.slice(at, end), spans ? "missed" : "gold"), all.slice(end, to), goesOn ? " …" : "");
   return element("div", "evidence", caption, text);
 }
 

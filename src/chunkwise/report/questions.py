@@ -12,7 +12,7 @@ from chunkwise.core.types import Evidence, Span
 from chunkwise.evaluate.metrics import Located
 from chunkwise.evaluate.misses import CAUSES
 from chunkwise.evaluate.results import Found, Outcome
-from chunkwise.evaluate.slots import counted, slots
+from chunkwise.evaluate.slots import Slot, counted, slots
 from chunkwise.report.html import safe, shown
 from chunkwise.report.ranking import Ranking
 from chunkwise.report.windows import Needed, Windows
@@ -77,6 +77,18 @@ class Questions:
             hits.append((config, i))
         return needed, frozenset(evidence), frozenset(hits)
 
+    @cached_property
+    def shares(self) -> list[list[list[tuple[int, float]]]]:
+        """Of each config, question and slot of evidence: which alternative counts, and its share that was found."""
+        golds = [slots(query) for query in self.ranking.evaluation.queries]
+        return [
+            [
+                [_counted(slot, _located(found)) for slot in gold]
+                for gold, found in zip(golds, outcome.found, strict=True)
+            ]
+            for outcome in self.ranking.outcomes
+        ]
+
     def rows(self) -> Iterator[str]:
         """Yield a line for each question; a script fills it when it is opened."""
         outcomes = self.ranking.outcomes
@@ -103,13 +115,18 @@ class Questions:
             "names": [shown(outcome.config.label) for outcome in ranking.outcomes],
             "choice": ranking.number(ranking.choice) - 1,
             "scores": [[round(1000 * score) for score in self._scores(outcome)] for outcome in ranking.outcomes],
-            "whole": ["".join(self._wholes(outcome)) for outcome in ranking.outcomes],
+            "whole": [
+                "".join(str(int(all(share >= _WHOLE for _, share in row))) for row in rows) for rows in self.shares
+            ],
             "causes": list(CAUSES),
             "metric": ranking.evaluation.metric,
         }
 
     def details(self) -> dict[str, object]:
-        """Return what an opened question shows: texts, evidence, hits by config, and why evidence was missed."""
+        """Return what an opened question shows: texts, evidence, hits by config, and why evidence was missed.
+
+        Shares of what was found are whole percents, none rounded up.
+        """
         needed, evidence, hits = self.kept
         windows = Windows.of(self.texts, needed)
         names = {id: number for number, id in enumerate(windows.by_document)}
@@ -144,20 +161,19 @@ class Questions:
                 for config, outcome in enumerate(outcomes)
             ],
             "places": table,
+            "shares": [
+                {i: [n for which, share in rows[i] for n in (which, int(100 * share + 1e-9))] for i in evidence}
+                for rows in self.shares
+            ],
             "misses": [self._misses(outcome, evidence, proofs) for outcome in outcomes],
             "proofs": list(proofs),
         }
 
-    def _gold(self, i: int) -> list[tuple[Evidence, ...]]:
+    def _gold(self, i: int) -> list[Slot]:
         return slots(self.ranking.evaluation.queries[i])
 
     def _scores(self, outcome: Outcome) -> Sequence[float]:
         return outcome.scores[self.ranking.evaluation.metric]
-
-    def _wholes(self, outcome: Outcome) -> Iterator[str]:
-        for i in range(len(self.ranking.evaluation.queries)):
-            found = _located(outcome.found[i])
-            yield str(int(all(_share(slot, found) >= _WHOLE for slot in self._gold(i))))
 
     def _around(self, one: Evidence) -> Span:
         """Return the span of evidence with the text around it, which begins and ends where a word does."""
@@ -218,12 +234,12 @@ def _located(found: Sequence[Found]) -> list[Located]:
     return [(one.document_id, span) for one in found for span in one.spans]
 
 
-def _share(slot: tuple[Evidence, ...], found: Sequence[Located]) -> float:
+def _counted(slot: Slot, found: Sequence[Located]) -> tuple[int, float]:
     one, n_found = counted(slot, found)
-    return n_found / one.span.length
+    return slot.index(one), n_found / one.span.length
 
 
-def _slot(gold: Sequence[tuple[Evidence, ...]], missed: Evidence) -> int:
+def _slot(gold: Sequence[Slot], missed: Evidence) -> int:
     """Return the number of the slot that missed evidence is of: its span may be without blanks at its ends."""
     return next(
         (

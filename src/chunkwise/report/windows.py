@@ -30,7 +30,7 @@ class Needed:
 
         Raises: ChunkwiseError for one that is in no document.
         """
-        return sum(self._weight(id) * int((~self._mask(id, span)[span.start : span.end]).sum()) for id, span in places)
+        return sum(int((~self._mask(id, span)[span.start : span.end]).sum()) * self._weight(id) for id, span in places)
 
     def add(self, places: Iterable[Located]) -> None:
         """Hold these places, too."""
