@@ -118,7 +118,8 @@ def started(browser: str, profile: Path) -> Iterator[Chromium]:
     command = [sys.executable, "-c", _PLACED, str(read), str(write), browser, *options, "about:blank"]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, pass_fds=(read, write), stdout=quiet, stderr=quiet) as process:
-        os.close(read), os.close(write)
+        os.close(read)
+        os.close(write)
         with os.fdopen(send, "wb", buffering=0) as to, os.fdopen(receive, "rb") as from_:
             yield Chromium(to, from_)
         # Its pipe being closed, it ends by itself.

@@ -74,6 +74,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def page(browser: Chromium, file: Path) -> Chromium:
     browser.open(file)
+    browser.run("document.getElementById('more').click()")
     return browser
 
 
@@ -169,6 +170,17 @@ def test_questions_are_listed_by_what_was_missed_and_by_where_two_differ(page: C
     assert listed(page) == [23]
 
 
+def test_many_questions_are_shown_when_they_are_asked_for(browser: Chromium, file: Path) -> None:
+    browser.open(file)
+    assert len(listed(browser)) == 50
+    assert browser.run("document.querySelector('output').value") == "60 of 60 questions"
+    last = listed(browser)[-1]
+    browser.run("document.getElementById('more').click()")
+    assert len(listed(browser)) == 60
+    assert browser.run("document.activeElement.closest('.question').previousElementSibling.dataset.i") == str(last)
+    assert browser.run("document.getElementById('more').hidden")
+
+
 def test_questions_are_listed_by_the_cause_of_what_was_missed(page: Chromium) -> None:
     choose(page, "a", "1")
     choose(page, "cause", "1")
@@ -180,9 +192,6 @@ def test_questions_are_listed_by_the_cause_of_what_was_missed(page: Chromium) ->
 
 
 def test_tables_are_sorted_by_any_column_in_both_directions(page: Chromium) -> None:
-    def column(n: int) -> list[str]:
-        return texts(page, f"#configs table:first-of-type tr > :nth-child({n})")[1:4]
-
     head = "document.querySelectorAll('#configs [aria-label=\"How far apart configs are\"] th button')"
     page.run(f"[...{head}].find(one => one.textContent == 'Vectors').click()")
     assert texts(page, "[aria-label='How far apart configs are'] tbody td:nth-child(8)") == ["300", "200", "100"]

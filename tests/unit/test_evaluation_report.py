@@ -19,6 +19,7 @@ from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.types import Evidence, Query, Span
 from chunkwise.evaluate.misses import CAUSES
 from chunkwise.evaluate.results import Evaluation
+from chunkwise.report.details import details
 from chunkwise.report.evaluation import drawn
 from chunkwise.report.html import shown
 from chunkwise.report.questions import Questions
@@ -97,8 +98,8 @@ def test_hostile_text_stays_text_wherever_it_stands() -> None:
     assert not {"img", "iframe", "link", "object", "base"} & set(made.tags)
     assert made.tags.count("script") == 3
     assert shown(HOSTILE) in made.text
-    details = made.read("details")
-    assert all(HOSTILE[:40] in told for told in (*details["documents"], *details["ids"], *details["texts"]))
+    told = made.read("details")
+    assert all(HOSTILE[:40] in one for one in (*told["documents"], *told["ids"].values(), *told["texts"]))
     assert all(HOSTILE[:40] in name for name in made.read("scores")["names"])
 
 
@@ -222,20 +223,20 @@ def test_what_was_not_blamed_is_not_told_of() -> None:
 
 def test_evidence_and_hits_are_where_scripts_count_them() -> None:
     of = evaluation()
-    details = page(of).read("details")
+    told = page(of).read("details")
     ranking = Ranking.of(of)
     for i, asked in enumerate(of.queries):
         one = asked.evidence[0][0]
-        document, first, last, window, _, start, end, *_ = details["evidence"][str(i)][0][0]
-        text = details["texts"][window]
-        assert (details["documents"][document], first, last) == (one.document_id, *one.span)
+        document, first, last, window, _, start, end, *_ = told["evidence"][str(i)][0][0]
+        text = told["texts"][window]
+        assert (told["documents"][document], first, last) == (one.document_id, *one.span)
         assert units(text, start, end) == shown(one.span.slice(TEXTS[one.document_id]))
         for config, done in enumerate(ranking.outcomes):
-            flat = details["hits"][config][str(i)]
+            flat = told["hits"][config][str(i)]
             assert flat[1::3] == [hit.rank for hit in done.found[i]]
             for place, hit in zip(flat[::3], done.found[i], strict=True):
-                _, _, tokens, window, start, end = details["places"][place]
-                assert units(details["texts"][window], start, end) == shown(hit.spans[0].slice(TEXTS[hit.document_id]))
+                _, _, tokens, window, start, end = told["places"][place]
+                assert units(told["texts"][window], start, end) == shown(hit.spans[0].slice(TEXTS[hit.document_id]))
                 assert tokens == hit.tokens
 
 
@@ -281,9 +282,9 @@ def test_what_the_file_has_no_room_for_is_left_out_and_told() -> None:
     _, evidence, hits = whole.kept
     assert (len(evidence), len(hits)) == (60, 180)
     for share in (0.1, 0.5, 0.9):
-        room = share * len(json.dumps(whole.details(), ensure_ascii=False).encode())
+        room = share * len(json.dumps(details(whole), ensure_ascii=False).encode())
         some = Questions(ranking, TEXTS, most_bytes=int(room))
-        assert len(json.dumps(some.details()["texts"], ensure_ascii=False).encode()) <= room
+        assert len(json.dumps(details(some)["texts"], ensure_ascii=False).encode()) <= room
         _, evidence, hits = some.kept
         assert 0 < len(hits) < 180
         assert {i for _, i in hits} == evidence

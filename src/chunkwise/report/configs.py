@@ -43,7 +43,7 @@ def _comparison(ranking: Ranking) -> Iterator[str]:
         f"<tr>{''.join(head)}</tr>",
         (_compared(ranking, one, mean, scale) for one, mean in zip(ranking.outcomes, means, strict=True)),
         label="How far apart configs are",
-        caption=f"{safe(metric)} in points. The {100 * ranking.comparison.level:.0f} % interval of a mean is its own, "
+        caption=f"{safe(metric)} in points. Means have {100 * ranking.comparison.level:.0f} % intervals of their own, "
         "those of differences hold together. Best in: the share of resamples in which a config came first.",
         can_sort=True,
     )

@@ -13,6 +13,9 @@ function element(tag, name, ...children) {
 // Characters of a hit that show while it is closed: more than a line holds.
 const PREVIEW = 200;
 
+// Questions that are listed at first: what comes after them is a click away.
+let most = 50;
+
 const read = (id) => JSON.parse(byId(id).textContent);
 
 // Tables that can be sorted
@@ -108,16 +111,19 @@ function place(item) {
 
 function refresh(event) {
   if (controls.which.value === "differ" && b() === null) controls.b.value = String(a() === 0 ? 1 : 0);
-  if (controls.b.value === "" && event?.target === controls.b && controls.which.value === "differ") controls.which.value = "all";
-  const shown = items.filter(isListed);
-  const listed = new Set(shown);
   items.sort((one, other) => place(one) - place(other) || question(one) - question(other));
+  const found = items.filter(isListed);
+  const shown = new Set(found.slice(0, most));
+  const changed = [controls.a, controls.b, controls.which].includes(event?.target);
   for (const item of items) {
-    item.hidden = !listed.has(item);
-    if (event?.target === controls.a || event?.target === controls.b || event?.target === controls.which) mark(item);
+    item.hidden = !shown.has(item);
+    if (changed) mark(item);
   }
   list.append(...items);
-  document.querySelector("output").value = `${shown.length.toLocaleString("en")} of ${items.length.toLocaleString("en")} questions`;
+  const told = (n) => n.toLocaleString("en");
+  document.querySelector("output").value = `${told(found.length)} of ${told(items.length)} questions`;
+  byId("more").hidden = found.length <= most;
+  byId("more").textContent = `Show all ${told(found.length)}`;
 }
 
 // Show the score of A at a question and why it missed, and draw anew what is open.
@@ -287,3 +293,10 @@ byId("controls").addEventListener("submit", (event) => event.preventDefault());
 controls.a.value = String(scores.choice);
 if (scores.names.length < 2) controls.b.closest("label").hidden = true;
 byId("controls").hidden = false;
+byId("more").addEventListener("click", () => {
+  const first = items.find((item) => item.hidden && isListed(item));
+  most = Infinity;
+  refresh();
+  first.querySelector("summary").focus();
+});
+refresh();

@@ -10,8 +10,9 @@ from chunkwise.evaluate.compare import FEW
 from chunkwise.evaluate.misses import CAUSES
 from chunkwise.evaluate.results import Evaluation
 from chunkwise.report import blamed, configs, frontier
+from chunkwise.report.details import details, written
 from chunkwise.report.html import opened, ran, resource, safe
-from chunkwise.report.questions import Questions, written
+from chunkwise.report.questions import Questions
 from chunkwise.report.ranking import Ranking
 
 
@@ -127,9 +128,9 @@ def _questions(questions: Questions) -> Iterator[str]:
     yield '<span>Evidence: <mark class="found">found</mark> <mark class="missed">missed</mark></span> '
     yield f'<output aria-live="polite">{n:,} question{"s" * (n != 1)}</output></p>\n<div id="list">\n'
     yield from questions.rows()
-    yield "</div>\n"
+    yield '</div>\n<button id="more" type="button" hidden></button>\n'
     yield f'<script type="application/json" id="scores">{written(questions.data())}</script>\n'
-    yield f'<script type="application/json" id="details">{written(questions.details())}</script>\n'
+    yield f'<script type="application/json" id="details">{written(details(questions))}</script>\n'
 
 
 def _controls(ranking: Ranking) -> Iterator[str]:

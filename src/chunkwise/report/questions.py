@@ -1,13 +1,11 @@
-"""Write every question with its scores, and what a script needs to show evidence and hits of one that is opened."""
+"""Write every question with its scores, and decide of which there is room for evidence and hits."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from chunkwise.core.spans import overlaps
 from chunkwise.core.types import Evidence, Span
 from chunkwise.evaluate.metrics import Located
 from chunkwise.evaluate.misses import CAUSES
@@ -15,7 +13,7 @@ from chunkwise.evaluate.results import Found, Outcome
 from chunkwise.evaluate.slots import Slot, counted, slots
 from chunkwise.report.html import safe, shown
 from chunkwise.report.ranking import Ranking
-from chunkwise.report.windows import Needed, Windows
+from chunkwise.report.windows import Needed
 
 # What texts and hits may weigh in the file, in bytes, roughly: with all else it stays below 8 MB, which a browser
 # opens in a second.
@@ -42,6 +40,11 @@ class Questions:
     most_bytes: int = MOST_BYTES
     most_questions: int = MOST_QUESTIONS
 
+    @property
+    def choice(self) -> int:
+        """The number of the config to take, from 0."""
+        return self.ranking.number(self.ranking.choice) - 1
+
     @cached_property
     def order(self) -> list[int]:
         """The numbers of the questions that are listed."""
@@ -57,23 +60,23 @@ class Questions:
         needed, weight = Needed(self.texts), 0.0
         evidence: list[int] = []
         hits: list[tuple[int, int]] = []
-        choice = self.ranking.number(self.ranking.choice) - 1
+        choice = self.choice
         for i in self.order:
             found = self.ranking.outcomes[choice].found[i]
-            gold = [(one.document_id, self._around(one)) for slot in self._gold(i) for one in slot]
-            weight += needed.weight([*gold, *_located(found)]) + _HIT * len(found)
+            gold = [(one.document_id, self.around(one)) for slot in self.gold(i) for one in slot]
+            weight += needed.weight([*gold, *located(found)]) + _HIT * len(found)
             if weight > self.most_bytes:
                 break
-            needed.add([*gold, *_located(found)])
+            needed.add([*gold, *located(found)])
             evidence.append(i)
             hits.append((choice, i))
         others = (config for config in range(len(self.ranking.outcomes)) if config != choice)
         for config, i in ((config, i) for config in others for i in evidence):
             found = self.ranking.outcomes[config].found[i]
-            weight += needed.weight(_located(found)) + _HIT * len(found)
+            weight += needed.weight(located(found)) + _HIT * len(found)
             if weight > self.most_bytes:
                 break
-            needed.add(_located(found))
+            needed.add(located(found))
             hits.append((config, i))
         return needed, frozenset(evidence), frozenset(hits)
 
@@ -83,7 +86,7 @@ class Questions:
         golds = [slots(query) for query in self.ranking.evaluation.queries]
         return [
             [
-                [_counted(slot, _located(found)) for slot in gold]
+                [_counted(slot, located(found)) for slot in gold]
                 for gold, found in zip(golds, outcome.found, strict=True)
             ]
             for outcome in self.ranking.outcomes
@@ -91,19 +94,17 @@ class Questions:
 
     def rows(self) -> Iterator[str]:
         """Yield a line for each question; a script fills it when it is opened."""
-        outcomes = self.ranking.outcomes
-        choice = self.ranking.choice
-        scores = [self._scores(outcome) for outcome in outcomes]
-        causes = _causes(choice)
+        scores = [self._scores(outcome) for outcome in self.ranking.outcomes]
+        choice, causes = self.choice, _causes(self.ranking.choice)
         for i in self.order:
             query = self.ranking.evaluation.queries[i]
-            score = self._scores(choice)[i]
+            score = scores[choice][i]
             drafted = '<span class="tag">synthetic</span> ' if query.is_synthetic else ""
             tags = " ".join(f'<span class="tag">{tag}</span>' for tag in causes.get(query.id, ()))
             yield (
                 f'<details class="question" data-i="{i}"><summary>'
                 f'<span class="score {_state(score)}">{100 * score:.0f}</span>'
-                f"{self._strip([row[i] for row in scores], outcomes.index(choice))}"
+                f"{_strip([row[i] for row in scores], choice)}"
                 f'<span class="asked"><bdi>{safe(query.text)}</bdi> {drafted}<span class="tags">{tags}</span></span>'
                 "</summary></details>\n"
             )
@@ -113,69 +114,22 @@ class Questions:
         ranking = self.ranking
         return {
             "names": [shown(outcome.config.label) for outcome in ranking.outcomes],
-            "choice": ranking.number(ranking.choice) - 1,
+            "choice": self.choice,
             "scores": [[round(1000 * score) for score in self._scores(outcome)] for outcome in ranking.outcomes],
             "whole": [
                 "".join(str(int(all(share >= _WHOLE for _, share in row))) for row in rows) for rows in self.shares
             ],
             "causes": list(CAUSES),
-            "metric": ranking.evaluation.metric,
         }
 
-    def details(self) -> dict[str, object]:
-        """Return what an opened question shows: texts, evidence, hits by config, and why evidence was missed.
-
-        Shares of what was found are whole percents, none rounded up.
-        """
-        needed, evidence, hits = self.kept
-        windows = Windows.of(self.texts, needed)
-        names = {id: number for number, id in enumerate(windows.by_document)}
-        queries, outcomes = self.ranking.evaluation.queries, self.ranking.outcomes
-        places: dict[tuple[str, tuple[Span, ...]], int] = {}
-        proofs: dict[str, int] = {}
-        table: list[list[int]] = []
-
-        def place(found: Found) -> int:
-            key = (found.document_id, found.spans)
-            if key not in places:
-                places[key] = len(table)
-                spans = [windows.place(found.document_id, span) for span in found.spans if span.length]
-                start = min(span.start for span in found.spans)
-                table.append([names[found.document_id], start, found.tokens, *(n for one in spans for n in one)])
-            return places[key]
-
-        return {
-            "documents": [shown(id) for id in names],
-            "texts": windows.texts,
-            "ids": [shown(query.id) for query in queries],
-            "answers": {i: shown(query.answer) for i, query in enumerate(queries) if query.answer and i in evidence},
-            "evidence": {
-                i: [[self._told(one, windows, names) for one in slot] for slot in self._gold(i)] for i in evidence
-            },
-            "hits": [
-                {
-                    i: [n for found in outcome.found[i] for n in (place(found), found.rank, _short(found.score))]
-                    for i in self.order
-                    if (config, i) in hits
-                }
-                for config, outcome in enumerate(outcomes)
-            ],
-            "places": table,
-            "shares": [
-                {i: [n for which, share in rows[i] for n in (which, int(100 * share + 1e-9))] for i in evidence}
-                for rows in self.shares
-            ],
-            "misses": [self._misses(outcome, evidence, proofs) for outcome in outcomes],
-            "proofs": list(proofs),
-        }
-
-    def _gold(self, i: int) -> list[Slot]:
+    def gold(self, i: int) -> list[Slot]:
+        """Return the evidence of a question."""
         return slots(self.ranking.evaluation.queries[i])
 
     def _scores(self, outcome: Outcome) -> Sequence[float]:
         return outcome.scores[self.ranking.evaluation.metric]
 
-    def _around(self, one: Evidence) -> Span:
+    def around(self, one: Evidence) -> Span:
         """Return the span of evidence with the text around it, which begins and ends where a word does."""
         text = self.texts.get(one.document_id, "")
         start, end = max(0, one.span.start - _AROUND), min(max(one.span.end, len(text)), one.span.end + _AROUND)
@@ -186,69 +140,15 @@ class Questions:
             end -= len(tail) - cut
         return Span(start, end)
 
-    def _told(self, one: Evidence, windows: Windows, names: Mapping[str, int]) -> list[int]:
-        around_it = self._around(one)
-        around = windows.place(one.document_id, around_it)
-        here = windows.place(one.document_id, one.span)
-        parted = around_it.start > 0, around_it.end < len(self.texts[one.document_id])
-        return [
-            *(names[one.document_id], *one.span),
-            *(around.window, around.start, here.start, here.end, around.end, *map(int, parted)),
-        ]
 
-    def _misses(
-        self, outcome: Outcome, evidence: frozenset[int], proofs: dict[str, int]
-    ) -> dict[int, list[tuple[int, int, int, int]]]:
-        """Return of each question `(slot, cause, lost in thousandths, proof)` of what was missed, by numbers."""
-        numbers = {query.id: i for i, query in enumerate(self.ranking.evaluation.queries)}
-        told: dict[int, list[tuple[int, int, int, int]]] = {}
-        for miss in outcome.blame.misses if outcome.blame else ():
-            i = numbers[miss.query_id]
-            if i in evidence:
-                proof = proofs.setdefault(miss.proof, len(proofs))
-                slot = _slot(self._gold(i), miss.evidence)
-                told.setdefault(i, []).append((slot, CAUSES.index(miss.cause), round(1000 * miss.lost), proof))
-        return told
-
-    def _strip(self, scores: Sequence[float], choice: int) -> str:
-        """Return bars of the scores of all configs, in the order of the table; that of the choice is marked."""
-        bars = [
-            f"M{i * _BAR} {_HEIGHT}v-{1 + (_HEIGHT - 1) * score:.0f}h{_BAR - 1}V{_HEIGHT}"
-            for i, score in enumerate(scores)
-        ]
-        others = "".join(bar for i, bar in enumerate(bars) if i != choice)
-        width = _BAR * len(bars)
-        return (
-            f'<svg class="strip" viewBox="0 0 {width} {_HEIGHT}" width="{width}" height="{_HEIGHT}" aria-hidden="true">'
-            f'<path d="{others}"/><path class="own" d="{bars[choice]}"/></svg>'
-        )
-
-
-def written(data: object) -> str:
-    """Return data as JSON that may stand in a page: nothing in it can close its element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
-def _located(found: Sequence[Found]) -> list[Located]:
+def located(found: Sequence[Found]) -> list[Located]:
+    """Return the places of hits."""
     return [(one.document_id, span) for one in found for span in one.spans]
 
 
 def _counted(slot: Slot, found: Sequence[Located]) -> tuple[int, float]:
     one, n_found = counted(slot, found)
     return slot.index(one), n_found / one.span.length
-
-
-def _slot(gold: Sequence[Slot], missed: Evidence) -> int:
-    """Return the number of the slot that missed evidence is of: its span may be without blanks at its ends."""
-    return next(
-        (
-            number
-            for number, slot in enumerate(gold)
-            if any(one.document_id == missed.document_id and overlaps(one.span, missed.span) for one in slot)
-        ),
-        0,
-    )
 
 
 def _causes(outcome: Outcome) -> dict[str, tuple[str, ...]]:
@@ -263,5 +163,14 @@ def _state(score: float) -> str:
     return "none" if score <= 0 else "all" if score >= _WHOLE else "part"
 
 
-def _short(score: float) -> float:
-    return float(f"{score:.4g}")
+def _strip(scores: Sequence[float], choice: int) -> str:
+    """Return bars of the scores of all configs, in the order of the table; that of the choice is marked."""
+    bars = [
+        f"M{i * _BAR} {_HEIGHT}v-{1 + (_HEIGHT - 1) * score:.0f}h{_BAR - 1}V{_HEIGHT}" for i, score in enumerate(scores)
+    ]
+    others = "".join(bar for i, bar in enumerate(bars) if i != choice)
+    width = _BAR * len(bars)
+    return (
+        f'<svg class="strip" viewBox="0 0 {width} {_HEIGHT}" width="{width}" height="{_HEIGHT}" aria-hidden="true">'
+        f'<path d="{others}"/><path class="own" d="{bars[choice]}"/></svg>'
+    )
