@@ -201,6 +201,13 @@ def test_many_configs_are_drawn_and_eight_are_named() -> None:
     assert all(later - one >= 17.9 for one, later in pairwise(heights))
 
 
+def test_long_labels_in_the_picture_keep_their_ends() -> None:
+    names = [f"structural(size=200) | context(title=True, neighbours={n})" for n in range(1, 5)]
+    html = drawn(evaluation(names=names), TEXTS)
+    labels = re.findall(r'class="name">(.*?)</tspan>', html)
+    assert sorted(labels) == [f"structural(size=200) | co…title=True, neighbours={n})" for n in range(1, 5)]
+
+
 def test_blame_stands_with_its_totals_and_its_documents() -> None:
     of = evaluation()
     made, blame = page(of), of.outcomes[0].blame

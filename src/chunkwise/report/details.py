@@ -50,7 +50,7 @@ def written(data: object) -> str:
 
 
 class _Places:
-    """Number the places of hits: each stands once in a table, as `[document, offset, tokens, window, start, end...]`."""
+    """Number the places of hits. Each stands in a table once: `[document, offset, tokens, window, start, end...]`."""
 
     def __init__(self, windows: Windows) -> None:
         self.windows = windows

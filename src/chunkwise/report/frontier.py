@@ -15,8 +15,8 @@ from chunkwise.report.ranking import Ranking
 # How many lines are drawn in colours and with labels: as many as can be told apart. Others are thin, and grey.
 _EMPHASISED = 8
 
-# What a vertical axis ends at, in points.
-_STEP = 10
+# What a vertical axis is parted by, in points, and twice as much where recalls are further apart than that.
+_STEP, _FINE = 10, 50
 
 # In pixels: how far apart labels are, and how many characters of one fit.
 _APART, _LABEL = 18, 52
@@ -47,8 +47,7 @@ class _Plot:
     height: int
     right: int
     budgets: tuple[int, ...]
-    low: int
-    high: int
+    axis: range
     named: bool
 
     @property
@@ -69,7 +68,7 @@ class _Plot:
 
     def y(self, points: float) -> float:
         """Return where a recall stands."""
-        return self.bottom - (points - self.low) / (self.high - self.low) * (self.bottom - 14)
+        return self.bottom - (points - self.axis[0]) / (self.axis[-1] - self.axis[0]) * (self.bottom - 14)
 
 
 def drawn(ranking: Ranking) -> Iterator[str]:
@@ -80,12 +79,13 @@ def drawn(ranking: Ranking) -> Iterator[str]:
         return
     budgets = tuple(sorted({point.budget for line in lines for point in line.points}))
     means = [point.mean for line in lines for point in line.points]
-    low, high = _STEP * floor(min(means) / _STEP), _STEP * ceil(max(means) / _STEP)
-    high = max(high, low + _STEP)
+    step = _STEP if max(means) - min(means) <= _FINE else 2 * _STEP
+    low, high = step * floor(min(means) / step), step * ceil(max(means) / step)
+    axis = range(low, max(high, low + step) + 1, step)
     strong = _strong(ranking, lines)
     yield '<figure id="plot">\n'
-    yield from _svg(_Plot(1080, 460, 400, budgets, low, high, named=True), lines, strong, ranking)
-    yield from _svg(_Plot(380, 340, 52, budgets, low, high, named=False), lines, strong, ranking)
+    yield from _svg(_Plot(1080, 460, 400, budgets, axis, named=True), lines, strong, ranking)
+    yield from _svg(_Plot(380, 340, 52, budgets, axis, named=False), lines, strong, ranking)
     yield f"<figcaption>{_caption(ranking, len(lines) - len(strong))}</figcaption>\n</figure>\n"
     yield from _table(lines, budgets)
 
@@ -136,8 +136,7 @@ def _end(line: _Line) -> float:
 
 def _axes(plot: _Plot, tokens: int) -> Iterator[str]:
     """Yield the grid, what its lines stand for, and the budget of the comparison."""
-    step = _STEP if plot.high - plot.low <= 6 * _STEP else 2 * _STEP
-    for points in range(plot.low, plot.high + 1, step):
+    for points in plot.axis:
         y = plot.y(points)
         yield f'<path class="grid" d="M40 {y:.1f}H{plot.edge:.1f}"/>'
         yield f'<text x="32" y="{y + 4:.1f}" class="end">{points}</text>'
@@ -168,7 +167,7 @@ def _band(plot: _Plot, line: _Line) -> str:
 
 
 def _inside(plot: _Plot, points: float) -> float:
-    return plot.y(min(max(points, plot.low), plot.high))
+    return plot.y(min(max(points, plot.axis[0]), plot.axis[-1]))
 
 
 def _label(plot: _Plot, line: _Line, y: float) -> str:
@@ -176,10 +175,14 @@ def _label(plot: _Plot, line: _Line, y: float) -> str:
     last = line.points[-1]
     from_x, from_y, x = plot.x(last.budget), plot.y(last.mean), plot.edge + 26
     lead = f'<path class="lead" d="M{from_x + 5:.1f} {from_y:.1f}L{x - 4:.1f} {y:.1f}"/>'
-    label = line.outcome.config.label
-    label = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
-    name = f'<tspan dx="7" class="name">{safe(label)}</tspan>' if plot.named else ""
+    name = f'<tspan dx="7" class="name">{safe(_brief(line.outcome.config.label))}</tspan>' if plot.named else ""
     return f'{lead}<text x="{x:.1f}" y="{y + 4:.1f}"><tspan class="number">{line.number}</tspan>{name}</text>'
+
+
+def _brief(label: str) -> str:
+    """Shorten a label in its middle: many begin alike, and differ in how they end."""
+    half = (_LABEL - 1) // 2
+    return label if len(label) <= _LABEL else f"{label[:half]}…{label[-half:]}"
 
 
 def _spread(wanted: Sequence[float], plot: _Plot) -> list[float]:
