@@ -255,6 +255,13 @@ def test_which_questions_were_found_whole_is_told_of_each_config() -> None:
         assert whole == "".join(str(int(value == 1)) for value in values)
 
 
+def test_a_score_is_rounded_neither_to_all_nor_to_nothing() -> None:
+    of = evaluation()
+    scores = {METRIC: (1.0, 0.9999, 0.0001, 0.0, *of.outcomes[0].scores[METRIC][4:])}
+    told = page(replace(of, outcomes=(replace(of.outcomes[0], scores=scores),))).read("scores")
+    assert told["scores"][0][:4] == [1000, 999, 1, 0]
+
+
 PIECES = st.sampled_from(
     ["a", "é", "泵", "🩺", "👩‍🔧", "\r\n", "\n", "\u202e", "\u200f", "\x00", "\ud800", "\udc00", " "]
 )

@@ -115,7 +115,7 @@ class Questions:
         return {
             "names": [shown(outcome.config.label) for outcome in ranking.outcomes],
             "choice": self.choice,
-            "scores": [[round(1000 * score) for score in self._scores(outcome)] for outcome in ranking.outcomes],
+            "scores": [[_thousandths(score) for score in self._scores(outcome)] for outcome in ranking.outcomes],
             "whole": [
                 "".join(str(int(all(share >= _WHOLE for _, share in row))) for row in rows) for rows in self.shares
             ],
@@ -157,6 +157,11 @@ def _causes(outcome: Outcome) -> dict[str, tuple[str, ...]]:
     for miss in outcome.blame.misses if outcome.blame else ():
         found.setdefault(miss.query_id, {})[miss.cause] = None
     return {id: tuple(causes) for id, causes in found.items()}
+
+
+def _thousandths(score: float) -> int:
+    """Round a score, but neither to nothing nor to all."""
+    return round(1000 * score) if score <= 0 or score >= _WHOLE else min(max(round(1000 * score), 1), 999)
 
 
 def _state(score: float) -> str:
