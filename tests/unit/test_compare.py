@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core.errors import ChunkwiseError
-from chunkwise.evaluate.compare import Comparison, _widened, compare
+from chunkwise.evaluate.compare import Comparison, compare, widened
 from chunkwise.evaluate.costs import Costs
 
 Table = NDArray[np.float64]
@@ -199,7 +199,7 @@ def test_the_order_in_which_recipes_are_given_changes_no_interval(order: list[in
     ("free", "quantile"), [(4, 2.776), (5, 2.571), (9, 2.262), (19, 2.093), (49, 2.010), (1000, 1.962)]
 )
 def test_the_quantile_is_that_of_the_table_of_t(free: int, quantile: float) -> None:
-    assert _widened(NormalDist().inv_cdf(0.975), free + 1) == pytest.approx(quantile, abs=0.01)
+    assert widened(NormalDist().inv_cdf(0.975), free + 1) == pytest.approx(quantile, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_hostile_text_stays_text() -> None:
 def test_nothing_is_loaded_and_nothing_runs() -> None:
     cut = chunker("fixed(size=6)")
     html = drawn(read_text("Text.", id="x"), [], cut)
-    assert "content=\"default-src 'none'; style-src 'unsafe-inline'\"" in html
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\"" in html
     assert not re.search(r"https?://|url\(|@import|<script", html)
 
 

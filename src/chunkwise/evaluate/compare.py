@@ -121,7 +121,7 @@ def compare(
     drawn = _resampled(sums, sizes, resamples, seed)
     errors = _Errors.of(sums, sizes)
     reach = _reach(drawn - means, errors.plain, level)
-    reach = _widened(reach, len(sizes))
+    reach = widened(reach, len(sizes))
     differences = dict(_intervals(names, means, errors.guarded, reach))
     tied = next((one for (best, _), one in differences.items() if best == names[0] and not one.is_clear), None)
     return Comparison(
@@ -214,7 +214,7 @@ def _reach(deviations: Floats, errors: Floats, level: float) -> float:
     return max(float(np.quantile(furthest, level)), NormalDist().inv_cdf((1 + level) / 2))
 
 
-def _widened(z: float, n: int) -> float:
+def widened(z: float, n: int) -> float:
     """Return the quantile of Student's t, n - 1 degrees of freedom, with the tail of z; infinite below `FEWEST`.
 
     The bootstrap of few is too narrow by what t is wider than the normal distribution: Hesterberg 2015,
@@ -291,12 +291,20 @@ def _counted(found: Comparison) -> str:
     return f"{found.n_questions} questions in {found.n_groups} group{'s' * (found.n_groups > 1)}"
 
 
-def _points(told: Interval) -> str:
-    """Write a difference in points; a clear one with as many digits as tell on which side of zero its ends are."""
+def in_points(told: Interval) -> tuple[str, str, str]:
+    """Write a difference and the ends of its interval in points, which are hundredths of the score.
+
+    A clear one has as many digits as tell on which side of zero its ends are.
+    """
     values = [100 * value for value in (told.mean, told.low, told.high)]
     seen = [n for n in (1, 2, 3) if not told.is_clear or min(map(abs, values)) >= 0.5 / 10**n]
     digits = seen[0] if seen else 4
     mean, low, high = (f"{value:.{digits}f}" for value in values)
+    return mean, low, high
+
+
+def _points(told: Interval) -> str:
+    mean, low, high = in_points(told)
     return f"{mean} points [{low}, {high}]"
 
 

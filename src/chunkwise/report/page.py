@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from html import escape
-from importlib.resources import files
 from itertools import groupby
 
 from chunkwise.chunkers.levels import solid_blocks
 from chunkwise.core.protocols import Chunker
 from chunkwise.core.types import Chunk, Document, Drop, Span
 from chunkwise.evaluate.intrinsic import deepest, sizes
-from chunkwise.text.unicode import encodable, printable
-
-# Nothing is loaded, whatever a document says; the style below is the page's own.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+from chunkwise.report.html import opened, safe
 
 # Of more chunks than these no strip of bars is drawn: they would be thinner than a pixel.
 _MOST_BARS = 400
@@ -32,11 +27,7 @@ def drawn(document: Document, chunks: Sequence[Chunk], chunker: Chunker) -> str:
     """
     shown, document = deepest(chunks), chunker.outlined(document)
     parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{_safe(document.id)}: {len(shown)} chunks</title>\n"
-        f"<style>\n{files('chunkwise.report').joinpath('page.css').read_text('utf-8')}</style>\n</head>\n<body>\n",
+        opened(f"{document.id}: {len(shown)} chunks", "page"),
         *_summary(document, shown, chunker, len(chunks)),
         '<main lang="">\n',
         *_body(document, shown, chunker),
@@ -50,7 +41,7 @@ def _summary(document: Document, chunks: Sequence[Chunk], chunker: Chunker, n_ch
     least, _, median, _, most = sizes([chunk.token_count for chunk in chunks], size).quartiles
     others = f" of the deepest level, {n_chunks:,} in all" if n_chunks > len(chunks) else ""
     yield (
-        f"<header><div><h1><bdi>{_safe(document.id)}</bdi></h1><code>{_safe(repr(chunker))}</code>\n"
+        f"<header><div><h1><bdi>{safe(document.id)}</bdi></h1><code>{safe(repr(chunker))}</code>\n"
         '<p class="legend"><i class="a">chunk</i><i class="b">next chunk</i><i class="again">repeated, put before</i>'
         '<i class="left">in no chunk</i></p>\n'
         f'<p class="facts"><b>{len(chunks):,}</b> chunks{others} &ensp; tokens: least <b>{least}</b>, '
@@ -83,7 +74,7 @@ def _body(document: Document, chunks: Sequence[Chunk], chunker: Chunker) -> Iter
 
 
 def _label(chunk: Chunk, index: int, size: int) -> str:
-    place = f"<div>{_safe(chunk.place)}</div>" if chunk.place else ""
+    place = f"<div>{safe(chunk.place)}</div>" if chunk.place else ""
     return (
         f'<aside><a href="#c{index}">{index}</a>{chunk.token_count} tokens'
         f'<span class="bar"><i style="width:{_share(chunk, size)}%"></i></span>'
@@ -94,14 +85,14 @@ def _label(chunk: Chunk, index: int, size: int) -> str:
 def _path(chunk: Chunk) -> str:
     """Return the headings over a chunk, marked where they are its context."""
     before, context, after = " > ".join(chunk.headings).partition(chunk.context.strip() or "\n")
-    marked = f'<mark title="embedded before the text">{_safe(context)}</mark>' if context else ""
-    return f"{_safe(before)}{marked}{_safe(after)}".replace(" &gt; ", " › ")
+    marked = f'<mark title="embedded before the text">{safe(context)}</mark>' if context else ""
+    return f"{safe(before)}{marked}{safe(after)}".replace(" &gt; ", " › ")
 
 
 def _context(chunk: Chunk) -> str:
     if not chunk.context or _is_path(chunk):
         return ""
-    return f'<mark class="context">{_safe(chunk.context.rstrip())}</mark>'
+    return f'<mark class="context">{safe(chunk.context.rstrip())}</mark>'
 
 
 def _is_path(chunk: Chunk) -> bool:
@@ -113,11 +104,11 @@ def _left(document: Document, span: Span, drops: Sequence[Drop]) -> Iterator[str
     """Yield what is in no chunk: white space unseen, the rest greyed, with the reason where there is one."""
     text = span.slice(document.text)
     if not text.strip():
-        yield f'<div class="blank">{_safe(text)}</div>' if text else ""
+        yield f'<div class="blank">{safe(text)}</div>' if text else ""
         return
     index = bisect_right(drops, span.end, key=lambda drop: drop.span.start) - 1
     reason = drops[index].reason if index >= 0 and drops[index].span.end > span.start else "in no chunk"
-    yield f'<div class="left"><p class="why">{_safe(reason)}</p><div class="prose">{_safe(text)}</div></div>\n'
+    yield f'<div class="left"><p class="why">{safe(reason)}</p><div class="prose">{safe(text)}</div></div>\n'
 
 
 def _inks(document: Document, span: Span, *, repeated: bool) -> Iterator[Ink]:
@@ -146,15 +137,10 @@ def _text(document: Document, inks: Sequence[Ink]) -> str:
 
 
 def _piece(text: str, heading: bool, repeated: bool) -> str:
-    piece = _safe(text)
+    piece = safe(text)
     piece = f"<b>{piece}</b>" if heading else piece
     return f"<mark>{piece}</mark>" if repeated else piece
 
 
 def _share(chunk: Chunk, size: int) -> int:
     return min(100, round(100 * chunk.token_count / size))
-
-
-def _safe(text: str) -> str:
-    """Return text that stays text: nothing in it is markup, steers the reading direction or breaks the encoding."""
-    return escape(encodable(printable(text.replace("\r\n", "\n"))))
