@@ -342,7 +342,7 @@ def test_questions_about_few_documents_are_few() -> None:
     of = evaluation()
     outcomes = tuple(outcome(one.config.label, queries, one.scores[METRIC]) for one in of.outcomes)
     made = page(replace(of, queries=queries, outcomes=outcomes))
-    assert "Few documents. 60 questions in 6 documents: those of one document" in made.text
+    assert "Few documents. 60 questions about 6. Intervals say what more questions about these would show" in made.text
 
 
 def test_one_config_alone_is_no_comparison() -> None:

@@ -38,10 +38,10 @@ class Costs:
 
     tokens: float = 0.0
     vectors: int = 0
-    embedded: int = 0
     cutting: Spent = field(default_factory=Spent)
     embedding: Spent = field(default_factory=Spent)
     search: Spent = field(default_factory=Spent)
+    embedded: int = 0
 
     @property
     def order(self) -> tuple[float, ...]:

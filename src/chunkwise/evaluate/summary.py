@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from chunkwise.evaluate.compare import FEW
+from chunkwise.evaluate.compare import FEW, mean_intervals
 from chunkwise.evaluate.results import Evaluation, Outcome
-from chunkwise.evaluate.statistics import paired_bootstrap
 from chunkwise.evaluate.tables import aligned
 
 # Of more metrics than these a line of a terminal has room for the second few only: the others are in the files.
@@ -40,7 +39,8 @@ def config_table(found: Evaluation) -> str:
 
 def _row(found: Evaluation, outcome: Outcome, shown: list[str]) -> list[str]:
     compared, label, costs = found.comparison, outcome.config.label, outcome.costs
-    mean = paired_bootstrap(outcome.scores[found.metric])
+    scores = outcome.scores[found.metric]
+    (interval,) = mean_intervals([scores], groups=found.groups)
     first = compared.names[0]
     if label == first:
         behind = ""
@@ -50,8 +50,8 @@ def _row(found: Evaluation, outcome: Outcome, shown: list[str]) -> list[str]:
         behind = f"{100 * told.mean:.1f} [{100 * told.low:.1f}, {100 * told.high:.1f}]{tie}"
     marks = "*" * (label == compared.choice and len(compared.names) > 1)
     return [
-        f"{100 * mean.mean:.1f}{marks}",
-        f"[{100 * mean.low:.1f}, {100 * mean.high:.1f}]",
+        f"{_points(scores)}{marks}",
+        f"[{100 * interval.low:.1f}, {100 * interval.high:.1f}]" if interval else "",
         behind,
         *(_points(outcome.scores[name]) for name in shown),
         f"{costs.tokens:.0f}",

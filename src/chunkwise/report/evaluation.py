@@ -46,13 +46,8 @@ def _headline(ranking: Ranking, *, plain: bool = False) -> str:
     if len(found.names) == 1:
         return "Only one config was measured"
     if not ranking.can_choose:
-        return f"Too few {_counted(ranking)} to choose by"
+        return "Too few questions to choose by"
     return f"Take {found.choice}" if plain else f"Take <code>{safe(found.choice)}</code>"
-
-
-def _counted(ranking: Ranking) -> str:
-    """Return what must be many for a choice."""
-    return "documents" if ranking.comparison.n_groups < ranking.comparison.n_questions else "questions"
 
 
 def _header(ranking: Ranking) -> Iterator[str]:
@@ -87,17 +82,18 @@ def _doubts(ranking: Ranking) -> Iterator[tuple[str, str]]:
             f"{which} {len(queries):,} questions were drafted by a machine from the texts, and not asked by people. "
             "Another config may be ahead on people's questions: confirm it with some of theirs.",
         )
+    n_documents = len({query.evidence[0][0].document_id for query in queries})
     if found.n_groups < FEW:
-        counted = _counted(ranking)
-        grouped = (
-            f" in {found.n_groups} documents: those of one document are hard or easy together, and count as one"
-            if counted == "documents"
-            else ""
-        )
         yield (
-            f"Few {counted}.",
-            f"{found.n_questions:,} questions{grouped}. Intervals are wide, and only large differences can show. "
-            f"{FEW} {counted} or more tell more.",
+            "Few questions.",
+            f"{found.n_questions:,} questions. Intervals are wide, and only large differences can show. "
+            f"{FEW} questions or more tell more.",
+        )
+    elif n_documents < FEW:
+        yield (
+            "Few documents.",
+            f"{len(queries):,} questions about {n_documents:,}. Intervals say what more questions about these would "
+            "show, not what other documents would.",
         )
 
 
