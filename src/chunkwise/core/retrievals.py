@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +42,7 @@ class Scope:
     tokenizer: Tokenizer
     where: Filter = field(default_factory=dict)
     _read: dict[str, Mapping[str, Chunk]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _children: dict[str, Counter[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _levels: dict[tuple[str, object], Siblings] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def chunks(self, document_id: str) -> Mapping[str, Chunk]:
@@ -51,6 +53,13 @@ class Scope:
         if document_id not in self._read:
             self._read[document_id] = {chunk.id: chunk for chunk in self.store.chunks(document_id)}
         return self._read[document_id]
+
+    def n_children(self, document_id: str) -> Counter[str]:
+        """Return how many chunks of a document have each parent, by its id, without derived ones. They are kept."""
+        if document_id not in self._children:
+            parents = (chunk.parent for chunk in self.chunks(document_id).values() if not chunk.is_derived)
+            self._children[document_id] = Counter(parents)
+        return self._children[document_id]
 
     def siblings(self, document_id: str, level: object) -> Siblings:
         """Return the chunks of a document of a level, in order, without derived ones. They are kept."""

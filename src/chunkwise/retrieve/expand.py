@@ -62,11 +62,7 @@ class AutoMerge:
     def _merged(self, hits: Sequence[Hit], scope: Scope) -> list[Hit]:
         """Put the parents in place that have enough children among the hits, one level up."""
         found = Counter((hit.chunk.document_id, hit.chunk.parent) for hit in hits if hit.chunk.parent)
-        documents = {document_id for document_id, _ in found}
-        n_children = {
-            id: Counter(chunk.parent for chunk in scope.chunks(id).values() if not chunk.is_derived) for id in documents
-        }
-        full = {place for place, n_found in found.items() if self._is_full(n_found, n_children[place[0]][place[1]])}
+        full = {(id, parent) for (id, parent), n in found.items() if self._is_full(n, scope.n_children(id)[parent])}
         grown = [
             _put(hit, _parent(hit.chunk, scope), "auto_merge")
             if (hit.chunk.document_id, hit.chunk.parent) in full
