@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from chunkwise.chunkers.kinds import Kind
 from chunkwise.core.config import EVIDENCE, Config, EvidenceKind
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.types import Document, Query
@@ -20,7 +21,8 @@ from chunkwise.evaluate.compare import compare
 from chunkwise.evaluate.measures import HitPrecision, Recall
 from chunkwise.evaluate.moves import Move, moves
 from chunkwise.evaluate.results import Evaluation, Outcome
-from chunkwise.evaluate.space import PROSE, Cut, around, asked, coarse
+from chunkwise.evaluate.routing import SPECIAL, better, kinds, routed, special
+from chunkwise.evaluate.space import PROSE, Cut, around, asked, coarse, sizes
 from chunkwise.evaluating import Setting, evaluate
 from chunkwise.pipeline import DEFAULT_RECIPE
 from chunkwise.text.huggingface import MINILM
@@ -159,6 +161,7 @@ class _Run:
         screened_by = [self.queries[i] for i in sorted(by)]
         moved = tuple(self._moves(screened_by))
         self._screen(screened_by)
+        self._route(screened_by)
         start = replace(self._config(DEFAULT_RECIPE), tokens=self.setting.budget.size)
         found, passes = self._embedded(start, choose)
         allowed = [one.config.label for one in found.outcomes if one.config.evidence in self.search.evidence]
@@ -201,6 +204,23 @@ class _Run:
                 return
             cuts |= fresh
             self._try("fine", fresh, queries)
+
+    def _route(self, queries: Sequence[Query]) -> None:
+        """Try a route where recipes of their own serve kinds of documents clearly better than the best of all."""
+        by_kind = kinds(self.documents, queries)
+        if not by_kind:
+            return
+        best = max(self.tried, key=lambda recipe: _mean(self.tried[recipe], self._metric))
+        plain = dict(self.tried)
+        routes: dict[Kind, str] = {}
+        for kind, numbers in by_kind.items():
+            own = {special(kind, size): size for size in sizes(SPECIAL[kind], self._most)} if kind in SPECIAL else {}
+            cut = {recipe: self._screened("route", routed(best, {kind: recipe}), queries) for recipe in own}
+            found = plain | {recipe: outcome for recipe, outcome in cut.items() if outcome is not None}
+            if (recipe := better(found, best, numbers, self._metric)) is not None:
+                routes[kind] = recipe
+        if routes:
+            self._screened("route", routed(best, routes), queries)
 
     def _try(self, stage: str, recipes: Iterable[str], queries: Sequence[Query]) -> None:
         for recipe in recipes:
