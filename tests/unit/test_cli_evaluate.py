@@ -55,6 +55,51 @@ def test_results_are_a_baseline_and_a_regression_ends_with_1(docs: Path) -> None
     assert "regression" in err
 
 
+def test_a_config_is_tuned_written_measured_and_gone_by(docs: Path) -> None:
+    of, file = (docs, "-q", docs.parent / "set.jsonl", *MEASURED), docs.parent / "chunkwise.toml"
+    searched = ("--strategy", "recursive", "--time", "60s", "-E", "chunks", "-E", "assemble", "-o", file)
+    out, err = run("tune", *of, *searched, "--report", docs.parent / "report.html")
+    assert "screened by 6 of the questions to choose by" in out
+    assert "rule of thumb, precision below 0.7" in out
+    assert "of the evidence in 100 tokens, on 6 questions that it was not chosen on" in out
+    assert "chunkwise.toml: what was chosen" in err
+    written = file.read_text()
+    assert "# Chosen by chunkwise tune on " in written
+    assert 'encoder = "static"' in written
+    assert "tokens = 100" in written
+    assert "chunkwise tune" in (docs.parent / "report.html").read_text()
+    out, _ = run("evaluate", *of[:3], "--config", file, "--tokens", "100", "--no-cache")
+    label = out.split("\n\n")[0].splitlines()[1].split("  ")[-1]
+    assert label in written
+    _, err = run("index", docs, "--no-cache", cwd=docs.parent)
+    assert "by chunkwise.toml" in err
+    out, _ = run("search", "Where is the key of room 3?", "--json", cwd=docs.parent)
+    assert any("hangs beside the 23 lamps" in json.loads(line)["text"] for line in out.splitlines())
+
+
+def test_tuning_drafts_questions_where_none_are_given_and_says_so(docs: Path) -> None:
+    searched = ("--strategy", "recursive", "--time", "1s", "--encoder", "static", "--no-cache")
+    out, err = run("tune", docs, *searched, "-o", docs.parent / "drafted.toml")
+    assert "no questions are given" in err
+    assert "of the questions are synthetic" in err
+    assert "questions are synthetic." in (docs.parent / "drafted.toml").read_text()
+    assert "not for want of time or passes" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--time", "soon"), "write seconds, minutes or hours above 0"),
+        (("--strategy", "recursiv"), "recursiv"),
+        (("-E", "chunk"), "write one of chunks, assemble"),
+        (("--recipe", "fixed("), "fixed("),
+    ],
+)
+def test_what_can_not_be_tuned_is_one_line(docs: Path, arguments: tuple[str, ...], words: str) -> None:
+    _, err = run("tune", docs, "-q", docs.parent / "set.jsonl", *MEASURED, *arguments, code=2)
+    assert words in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -51,6 +51,10 @@ def evaluate(
             help="What to answer with: chunks, assemble, assemble-fine or assemble-coarse. May be given again.",
         ),
     ] = None,
+    config: Annotated[
+        list[Path] | None,
+        typer.Option("--config", help="A chunkwise.toml to measure. May be given again.", metavar="FILE"),
+    ] = None,
     tokens: Annotated[int, typer.Option("--tokens", help="The budget of evidence for a question.", min=1)] = 800,
     tokenizer: TokenizerOption = None,
     metric: Annotated[
@@ -81,6 +85,7 @@ def evaluate(
     """Compare recipes on your questions: what each finds for the same tokens, at what cost, and what it misses why."""
     from dataclasses import replace
 
+    from chunkwise.configs import read_config
     from chunkwise.core.config import Config
     from chunkwise.embed.cache import USER_CACHE
     from chunkwise.evaluate.measures import parse_metric
@@ -99,7 +104,9 @@ def evaluate(
         cache=None if no_cache else cache or USER_CACHE,
     )
     base = Config("", encoder=encoder or "", late=bool(late), summaries=bool(summaries))
-    configs = list(_configs(base, recipe or _USUAL, retrieve or ("hybrid()",), evidence or ("chunks",)))
+    configs = [read_config(file) for file in config or ()]
+    cuts = recipe or (() if configs else _USUAL)
+    configs += _configs(base, cuts, retrieve or ("hybrid()",), evidence or ("chunks",))
     corpus = corpus_of(paths, glob, password, limit, clean, but=queries)
     texts, asked = corpus.documents, read_queries(queries, corpus)
     with progress("evaluating") as show:

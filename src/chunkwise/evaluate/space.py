@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chunkwise.core.config import EVIDENCE, Config, EvidenceKind
-from chunkwise.core.recipes import STRATEGIES, TRANSFORMS, Range, ranges
+from chunkwise.core.errors import RecipeError
+from chunkwise.core.recipes import STRATEGIES, TRANSFORMS, Range, meant, ranges
 from chunkwise.core.retrievals import FINDERS
 
 # What cuts running text by itself, with no model and no second recipe.
@@ -46,7 +47,11 @@ def sizes(strategy: str, most: int, *, factor: float = 2.0) -> list[int]:
     """Return sizes of a strategy's range, each `factor` times the one before, and `most`, the largest to be tried.
 
     `most` is what an encoder takes: beyond that chunks would be cut to it anyway.
+    Raises: RecipeError for a strategy that has no size.
     """
+    known = [name for name, cls in STRATEGIES.items() if "size" in ranges(cls)]
+    if strategy not in known:
+        raise RecipeError(f"no strategy {strategy!r} with a size to search{meant(strategy, known)}; {', '.join(known)}")
     bounds = ranges(STRATEGIES[strategy])["size"]
     top = min(most, int(bounds.high))
     found = [size for size in _steps(bounds, factor) if size * _NEAR <= top]
