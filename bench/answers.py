@@ -40,6 +40,8 @@ FITTED = ("covidqa", "qmsum")
 RECIPE, BUDGET = "recursive(size=200)", 800
 # Questions of a set, at most; and resamples of an interval.
 _MOST, _RESAMPLES = 300, 2_000
+# Of fewer answers of a kind nothing is told.
+_LEAST = 20
 # What keeps weights from growing without bound where a feature tells all.
 _PENALTY = 0.01
 
@@ -93,8 +95,9 @@ def main() -> None:
     for name in given.sets.split(","):
         told = [case for case in found if case.set == name and not case.is_fitted]
         print(f"{name}: {len(told)} answers, AUC {area_interval(told)}")
-        for kind in (kind for kind in get_args(Kind) if any(case.kind == kind for case in told)):
-            print(f"  {kind:15} {right(told, kind)}")
+        print(f"  {'all supported':15} {right(told, SUPPORTED)}\n  {'all others':15} {right(told, UNSUPPORTED)}")
+        for kind in (kind for kind in get_args(Kind) if sum(case.kind == kind for case in told) >= _LEAST):
+            print(f"  {kind:15} {right(told, (kind,))}")
 
 
 def cases(questions: QuestionSet) -> Iterator[Case]:
@@ -202,13 +205,13 @@ def area_interval(found: Sequence[Case]) -> str:
     return f"{area(scores, truth, np.ones(len(found))):.3f} [{low:.3f}, {high:.3f}]"
 
 
-def right(found: Sequence[Case], kind: Kind) -> str:
-    """Return what share of a kind of answers is called what it is, and the area of it against what is supported."""
-    own = [case for case in found if case.kind == kind]
+def right(found: Sequence[Case], kinds: Sequence[Kind]) -> str:
+    """Return what share of some kinds of answers is called what it is, and of others their area under the curve."""
+    own = [case for case in found if case.kind in kinds]
     told = mean_interval([float(case.called == case.is_supported) for case in own])
     shown = f"{100 * told.mean:5.1f} % [{100 * told.low:.1f}, {100 * told.high:.1f}] of {len(own)} right"
-    against = [case for case in found if case.is_supported or case.kind == kind]
-    return shown if kind in SUPPORTED else f"{shown}, AUC {area_interval(against)}"
+    against = [case for case in found if case.is_supported or case.kind in kinds]
+    return shown if kinds[0] in SUPPORTED else f"{shown}, AUC {area_interval(against)}"
 
 
 def _retriever(questions: QuestionSet) -> Callable[[Query], list[str] | None]:

@@ -155,7 +155,7 @@ class Judged:
 
     def mean(self, aspect: Aspect, *, level: float = 0.95, seed: int = 0) -> Mean | None:
         """Return the mean score with its interval; None where no answer was judged in this aspect."""
-        scores = list(self.scores(aspect).values())
+        scores = [row.scores[aspect] for row in self.rows if aspect in row.scores]
         if not scores:
             return None
         failed = sum(aspect in row.failures for row in self.rows)
