@@ -135,7 +135,14 @@ def test_enough_labels_correct_the_mean_and_a_table_tells_all() -> None:
     shown = calibration_table(found, means)
     assert "Cohen's kappa   0.60 [" in shown
     assert "too much praise 10.0 [" in shown
-    assert "corrected: 53.3 [" in shown
+    assert "if it errs as often as on the labels: 53.3 [" in shown
+
+
+def test_labels_that_are_no_random_draw_give_no_share_by_themselves() -> None:
+    found = calibration(45, 15, 5, 35)
+    assert found.powered(judged([1.0] * 60 + [0.5] * 40)) is not None
+    assert found.powered(judged([1.0] * 98 + [0.5] * 2)) is None
+    assert found.corrected(judged([1.0] * 98 + [0.5] * 2)) is not None
 
 
 def test_a_judge_is_held_against_labels_with_the_passages_that_people_saw() -> None:

@@ -72,6 +72,12 @@ def test_completeness_is_the_share_of_the_reference_that_the_answer_has() -> Non
     assert "relevance" not in row.scores
 
 
+def test_references_of_a_paper_are_no_numbers_of_a_claim() -> None:
+    text = "The seals are replaced every six weeks [39, 40]."
+    row = judge(text, reference=text, found=hits(text))
+    assert row.scores == {"faithfulness": 1.0, "completeness": 1.0}
+
+
 def test_a_negation_goes_unseen() -> None:
     """It is no judge: that is why it is called a heuristic."""
     assert judge("The valve never opens at 3.5 bar.").scores["faithfulness"] == 1.0

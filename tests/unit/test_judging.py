@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from chunkwise.core.types import Hit, Span
-from chunkwise.evaluate.answered import answers_for, compared, judge_by, judged
+from chunkwise.evaluate.answered import answers_for, compared, judge_by, judged, rehearse
 from chunkwise.evaluate.judgements import Case, Judged, Judgement, judged_fields, remarks, table
 from chunkwise.evaluate.judging import LlmJudge
-from chunkwise.llm import Chat, custom_llm
+from chunkwise.llm import Chat, Estimate, custom_llm
 from chunkwise.retrieve.answering import Response
 from unit.fake_server import Asked, FakeServer, Reply, prompt_of, said
 from unit.readers_of_prompts import always, healthy, hits, judge, query, response, tagged
@@ -255,6 +255,19 @@ def test_answers_are_made_and_judged_in_one_go_and_a_model_that_judges_itself_is
     assert fields["judge"] == {"name": f"{server.url}#fake", "kind": "llm"}
     assert fields["means"]["faithfulness"]["mean"] == 1.0
     assert fields["answers"][0]["claims"][0] == {"claim": "Cats eat fish.", "support": "supported", "passage": 1}
+
+
+def test_a_dry_run_counts_what_answering_and_judging_would_ask() -> None:
+    asked = [query(f"{n} cats?", id=str(n), answer="Cats eat fish.") for n in range(5)]
+    found = dict.fromkeys((one.id for one in asked), FOUND)
+    dry = Estimate(Chat("http://host/v1", "fake"))
+    rehearse(asked, found, texts={}, judge=judge_by(dry), llm=dry)
+    with FakeServer(*always(healthy)) as server:
+        llm = model(server.url).llm
+        answers_for(asked, found, texts={}, judge=judge_by(llm), llm=llm)
+    # An answer that is its reference's copy is judged by the same words, so prompts that are equal are asked once.
+    assert dry.n_calls == pytest.approx(len({prompt_of(one) for one in server.asked}), abs=4)
+    assert dry.n_calls >= 15
 
 
 def test_recipes_are_compared_on_the_questions_that_were_judged_for_all() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.protocols import LLM, Encoder
@@ -11,7 +12,7 @@ from chunkwise.evaluate.compare import Comparison, compare
 from chunkwise.evaluate.heuristic import Heuristic
 from chunkwise.evaluate.judgements import Aspect, Case, Judge, Judged
 from chunkwise.evaluate.judging import LlmJudge
-from chunkwise.retrieve.answering import Response, answers
+from chunkwise.retrieve.answering import Response, Statement, answers
 
 
 def judge_by(llm: LLM | None = None, *, encoder: Encoder | None = None) -> Judge:
@@ -39,6 +40,33 @@ def answers_for(
         raise ChunkwiseError("nobody answers: name a model, as https://HOST/v1#MODEL, or a file of answers")
     responses = given if given is not None else answers(queries, hits, llm=llm) if llm is not None else {}
     return judged(queries, responses, hits=hits, judge=judge, texts=texts)
+
+
+def rehearse(
+    queries: Sequence[Query],
+    hits: Mapping[str, Sequence[Hit]],
+    *,
+    texts: Mapping[str, str],
+    judge: Judge,
+    llm: LLM | None = None,
+    given: Mapping[str, Response] | None = None,
+) -> None:
+    """Ask what `answers_for` would, of models that only count: each an `Estimate`, which then tells what it costs.
+
+    For answers that are not written yet, those that the questions have, or their evidence, stand.
+    """
+    if given is None and llm is not None:
+        answers(queries, hits, llm=llm)
+    if not isinstance(judge, LlmJudge):
+        return
+    asked = [query for query in queries if given is None or query.id in given]
+    cases = [Case(query, Response(), tuple(hits[query.id]), _evidence(query, texts)) for query in asked]
+    judge.rehearse(
+        [
+            replace(case, response=given[case.query.id] if given else Response((Statement(case.reference),)))
+            for case in cases
+        ]
+    )
 
 
 def judged(

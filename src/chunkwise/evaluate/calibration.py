@@ -31,6 +31,9 @@ GOOD = 1.0
 
 _RESAMPLES = 10_000
 
+# How seldom labels of a random draw are called none: a check of what a user may have overlooked, not a test.
+_RARE = 0.001
+
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
@@ -142,10 +145,11 @@ class Calibration:
         """Return the share of good answers in the set that the labelled ones were drawn from, at random.
 
         Prediction-powered: narrower than labels alone by what the judge knows, and no wider where it knows nothing.
-        None where there are too few labels.
+        None where there are too few labels, or the judge calls so many more or fewer of them good than of the set that
+        they are no random draw of it.
         """
         scores = list(judged.scores(self.aspect).values())
-        if self._is_short or not scores:
+        if self._is_short or not scores or _apart(self.scores, scores):
             return None
         return prediction_powered(self.good, self.scores, others=scores, level=level)
 
@@ -235,8 +239,11 @@ def calibration_table(calibration: Calibration, judged: Judged | None = None) ->
         f"too much praise {_told(calibration.bias)}",
     ]
     if judged is not None:
-        for how, found in (("corrected", calibration.corrected(judged)), ("from labels", calibration.powered(judged))):
-            lines.append(f"good answers, {how}: {_told(found) if found else 'not known'}")
+        corrected, powered = calibration.corrected(judged), calibration.powered(judged)
+        lines.append(
+            f"good answers, if it errs as often as on the labels: {_told(corrected) if corrected else 'not known'}"
+        )
+        lines.append(f"good answers, if labels are a random draw of them: {_told(powered) if powered else 'not known'}")
     return "\n".join([*lines, *calibration.warnings])
 
 
@@ -275,6 +282,13 @@ def _kappa(cells: Floats) -> list[float]:
     chance = ((both + judge) * (both + people) + (neither + judge) * (neither + people)) / n**2
     told: list[float] = np.where(chance < 1, (seen - chance) / np.where(chance < 1, 1 - chance, 1), 0.0).tolist()
     return told
+
+
+def _apart(labelled: Sequence[float], others: Sequence[float]) -> bool:
+    """Tell whether the means of two sets of scores differ by more than chance would do in one of a thousand cases."""
+    one, other = np.asarray(labelled), np.asarray(others)
+    error = math.sqrt(float(one.var()) / len(one) + float(other.var()) / len(other))
+    return bool(abs(one.mean() - other.mean()) > NormalDist().inv_cdf(1 - _RARE / 2) * error)
 
 
 def _within(share: float) -> float:

@@ -184,8 +184,10 @@ def table(judged: Mapping[str, Judged]) -> str:
                 rows.append((name, by, one.label(aspect), *told, _failed(mean)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    told_of = [f"{name}: {note}" for name, one in judged.items() for note in remarks(one)]
-    return "\n".join([*lines, *told_of])
+    notes = {name: remarks(one) for name, one in judged.items()}
+    shared = [note for note in next(iter(notes.values()), []) if all(note in some for some in notes.values())]
+    own = [f"{name}: {note}" for name, some in notes.items() for note in some if note not in shared]
+    return "\n".join([*lines, *shared, *own])
 
 
 def remarks(judged: Judged) -> list[str]:

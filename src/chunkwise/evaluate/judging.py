@@ -27,6 +27,7 @@ from chunkwise.evaluate.judgements import (
 )
 from chunkwise.retrieve.answering import material
 from chunkwise.retrieve.material import numbered, one, within_window
+from chunkwise.text.sentences import sentence_spans
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -157,6 +158,21 @@ class LlmJudge:
                 complete.failures[i] = f"the reference: {references.failures[key]}"
         return [_judgement(i, case, readings, faithful, complete) for i, case in enumerate(cases)]
 
+    def rehearse(self, cases: Sequence[Case]) -> None:
+        """Ask what judging these answers would, for a model that only counts, such as an Estimate.
+
+        What claims they will be split into is not known; their sentences stand for them.
+        """
+        told = {i: case for i, case in enumerate(cases) if case.response.statements}
+        self._asked({i: _answer_prompt(case) for i, case in told.items()}, _reading)
+        known = {i: case for i, case in told.items() if case.reference}
+        prompts = {
+            key: _reference_prompt(*key) for key in ((case.query.text, case.reference) for case in known.values())
+        }
+        self._asked(prompts, _reference)
+        self._verdicts({i: _Task(_sentences(case.response.plain), case.passages) for i, case in told.items()})
+        self._verdicts({i: _Task(_sentences(case.reference), [case.response.plain]) for i, case in known.items()})
+
     def _verdicts(self, tasks: Mapping[int, _Task]) -> _Found[int, tuple[Verdict, ...]]:
         """Judge the claims of every task against its texts, as many of each at once as a prompt takes."""
         prompts = {part: prompt for i, task in tasks.items() for part, prompt in _parts(i, task, self.llm.window)}
@@ -189,6 +205,10 @@ class LlmJudge:
                         again[key] = replace(prompt, text=prompt.text + _AGAIN)
             left = again
         return found
+
+
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(span.slice(text).split()) for span in sentence_spans(text))
 
 
 def _answer_prompt(case: Case) -> Prompt:
