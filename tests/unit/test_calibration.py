@@ -126,7 +126,7 @@ def test_too_few_labels_correct_nothing() -> None:
 
 
 def test_enough_labels_correct_the_mean_and_a_table_tells_all() -> None:
-    found, means = calibration(45, 15, 5, 35), judged([1.0] * 62 + [0.0] * 38)
+    found, means = calibration(45, 15, 5, 35), judged([1.0] * 62 + [0.5] * 38)
     corrected, powered = found.corrected(means), found.powered(means)
     assert corrected is not None
     assert powered is not None

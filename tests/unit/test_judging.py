@@ -278,6 +278,8 @@ def test_recipes_are_compared_on_the_questions_that_were_judged_for_all() -> Non
     bad = judged(asked[:25], given, hits=dict.fromkeys(given, hits("Dogs bark.")), judge=LlmJudge(llm))
     found = compared({"one": good, "other": bad}, "faithfulness")
     assert (found.winner, found.n_questions) == ("one", 25)
+    grouped = compared({"one": good, "other": bad}, "faithfulness", groups={one.id: int(one.id) % 3 for one in asked})
+    assert (grouped.winner, grouped.n_groups) == (None, 3)
 
 
 def test_the_key_shows_in_nothing_that_is_judged_or_logged(

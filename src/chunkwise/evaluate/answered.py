@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chunkwise.core.errors import ChunkwiseError
@@ -92,9 +92,12 @@ def judged(
     return Judged(judge.name, judge.kind, tuple(judge(cases)), notes)
 
 
-def compared(found: Mapping[str, Judged], aspect: Aspect) -> Comparison:
+def compared(
+    found: Mapping[str, Judged], aspect: Aspect, *, groups: Mapping[str, Hashable] | None = None
+) -> Comparison:
     """Compare recipes by an aspect of their answers, on the questions whose answers were judged for all of them.
 
+    `groups` tells by the id of a question what it shares with others, such as its document: see `compare`.
     Raises: ChunkwiseError where there are none, or the judges differ.
     """
     if len({(one.judge, one.kind) for one in found.values()}) > 1:
@@ -103,7 +106,8 @@ def compared(found: Mapping[str, Judged], aspect: Aspect) -> Comparison:
     shared = [id for id in next(iter(scores.values()), {}) if all(id in one for one in scores.values())]
     if not shared:
         raise ChunkwiseError(f"no question has an answer of every recipe that was judged for {aspect}")
-    return compare({name: [one[id] for id in shared] for name, one in scores.items()})
+    columns = {name: [one[id] for id in shared] for name, one in scores.items()}
+    return compare(columns, groups=[groups[id] for id in shared] if groups else ())
 
 
 def _evidence(query: Query, texts: Mapping[str, str]) -> tuple[str, ...]:

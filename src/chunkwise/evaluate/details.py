@@ -22,12 +22,13 @@ _THOUSANDS = regex.compile(r"\d{1,3}(?:[,\u066c\u00a0\u202f]\d{3})+(?:[.\u066b]\
 _PARTS_THOUSANDS = regex.compile(r"[,\u066c\u00a0\u202f]")
 _PARTS_DECIMALS = regex.compile(r"[,\u066b]")
 
-_TEEN = "thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
-_NAMES = f"zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|{_TEEN}"
-_SMALL = {word: str(n) for n, word in enumerate(_NAMES.split("|"))}
+# English, from two on: "one" is a pronoun more often than a number.
+_TEENS = "thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_SMALL = f"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|{_TEENS}"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_TEN = {word: 10 * n for n, word in enumerate(_TENS.split("|"), 2)}
-_WRITTEN = regex.compile(rf"(?i)\b(?:({_TENS})(?:[-\s](one|two|three|four|five|six|seven|eight|nine))?|({_NAMES}))\b")
+_WORTH = {word: n for n, word in enumerate(f"one|{_SMALL}".split("|"), 1)}
+_WORTH |= {word: 10 * n for n, word in enumerate(_TENS.split("|"), 2)}
+_WRITTEN = regex.compile(rf"(?i)\b(?:({_TENS})(?:[-\s](one|two|three|four|five|six|seven|eight|nine))?|({_SMALL}))\b")
 
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}\p{Nd}]*(?:[-\u2010\u2011][\p{L}\p{M}\p{Nd}]+)*")
 _HYPHEN = regex.compile(r"[-\u2010\u2011]")
@@ -41,7 +42,9 @@ _LATIN = regex.compile(r"\p{Latin}[\p{Latin}\p{M}\p{Nd}]*(?:[-\u2010\u2011][\p{L
 _IS_CAPITAL = regex.compile(r"[\p{Lu}\p{Nd}]")
 # Foreign names are written in it; of two signs and fewer it writes particles and units, too.
 _KATAKANA = regex.compile(r"[\p{Katakana}\u30fc]{3,}")
-_INITIALS = regex.compile(r"\p{Lu}[\p{L}\p{M}]+(?:\s+(?:(?:of|the|and|for|in)\s+)?\p{Lu}[\p{L}\p{M}]+)+")
+_INITIALS = regex.compile(
+    r"(?<![\p{L}\p{M}])\p{Lu}[\p{L}\p{M}]++(?:\s++(?:(?:of|the|and|for|in)\s++)?\p{Lu}[\p{L}\p{M}]++)++"
+)
 
 # Languages that write every noun with a capital.
 _CAPITAL_NOUNS = ("de",)
@@ -50,15 +53,15 @@ _CAPITAL_NOUNS = ("de",)
 def numbers(text: str) -> dict[str, str]:
     """Return the numbers of a text, each as it compares, with how it is written there.
 
-    Digits of any script are the same, 1,000 is 1000, 2.50 is 2.5, and English words up to ninety-nine are numbers.
+    Digits of any script are the same, 1,000 is 1000, 2.50 is 2.5. English words from two to ninety-nine are numbers.
 
     >>> numbers("1,000 of 2.50 \u0663 and twenty-one in OC43")
     {'1000': '1,000', '2.5': '2.50', '3': '\u0663', '21': 'twenty-one'}
     """
     found = {_plain(match[0]): match[0] for match in _NUMBER.finditer(text)}
     for match in _WRITTEN.finditer(text):
-        ten, unit, small = (part.lower() if part else "" for part in match.groups())
-        found.setdefault(_SMALL[small] if small else str(_TEN[ten] + int(_SMALL.get(unit, "0"))), match[0])
+        worth = sum(_WORTH[part.lower()] for part in match.groups() if part)
+        found.setdefault(str(worth), match[0])
     return found
 
 
@@ -83,9 +86,9 @@ class Known:
 
     def __init__(self, text: str) -> None:
         self._text = text.casefold()
-        self._numbers = numbers(text).keys()
         self._words = {part for match in _WORD.finditer(text) for part in _forms(match[0])}
         self._words |= {_initials(match[0]) for match in _INITIALS.finditer(text)}
+        self._numbers = {*numbers(text), *(["1"] if "one" in self._words else [])}
 
     def lacks_number(self, number: str) -> bool:
         """Tell whether a number, in the form of `numbers`, is nowhere."""

@@ -89,7 +89,7 @@ def mean_interval(
     A score of 0 and one of 1 are drawn with the others, so that answers that are all good still leave doubt: without
     them, an interval of 20 such answers has no width. The mean is that of the scores alone.
     Source: Agresti & Coull 1998, doi:10.1080/00031305.1998.10480550, who add two of each to a proportion; of one of
-    each, the percentile interval holds the truth in 92 to 100 of 100 samples, from ten scores on (docs/answers.md).
+    each, the percentile interval holds the truth in 94 to 100 of 100 samples, from ten on (bench/calibrating.py).
     Raises: ChunkwiseError.
 
     >>> mean_interval([1.0] * 20).low < 0.9
