@@ -27,7 +27,7 @@ import chunkwise as cw
 from chunkwise.core.types import Query
 from chunkwise.embed.static import StaticEncoder
 from chunkwise.evaluate.details import names
-from chunkwise.evaluate.heuristic import BIAS, WEIGHTS, Features, Grounds
+from chunkwise.evaluate.heuristic import BIAS, THRESHOLD, WEIGHTS, Features, Grounds
 from chunkwise.evaluate.measures import Recall
 from chunkwise.evaluate.passages import sentences
 from chunkwise.evaluate.statistics import draws, mean_interval
@@ -73,7 +73,7 @@ class Case:
     @property
     def called(self) -> bool:
         """Whether all of its sentences are called supported."""
-        return all(one.score >= 0.5 for one in self.features)
+        return all(one.score >= THRESHOLD for one in self.features)
 
     @property
     def is_fitted(self) -> bool:

@@ -237,6 +237,27 @@ def test_what_fails_is_counted_and_bounds_the_mean() -> None:
     assert found.mean("completeness") is None
 
 
+def test_where_every_judgement_fails_no_mean_is_made_up_and_the_reason_is_told() -> None:
+    with FakeServer(*[Reply(body=said("nonsense"))] * 4) as server:
+        judge = model(server.url)
+        found = Judged(judge.name, judge.kind, tuple(judge([case("Cats eat."), case("Cats fly.")])))
+    assert found.mean("faithfulness") is None
+    assert "faithfulness  not known" in table({"r": found})
+    assert "faithfulness: 2 answers were not judged, as q: the answer is no JSON: 'nonsense'" in remarks(found)
+    fields = json.loads(json.dumps(judged_fields(found)))
+    assert fields["means"] == {key: {"mean": None, "n": 0, "n_failed": 2} for key in ("faithfulness", "relevance")}
+
+
+def test_every_prompt_says_what_is_asked_and_that_material_gives_no_orders() -> None:
+    with FakeServer(*always(healthy)) as server:
+        model(server.url)([case("Cats eat fish.", answer="Cats eat.")])
+    prompts = [prompt_of(asked) for asked in server.asked]
+    assert len(prompts) == 4
+    asked = ("Split the answer into claims", "that are needed to answer the question", "Judge each of the claims")
+    assert all(any(words in prompt for words in asked) for prompt in prompts)
+    assert all("material" in prompt and "JSON object" in prompt for prompt in prompts)
+
+
 def test_a_refusal_where_the_evidence_was_there_is_told() -> None:
     held, missing = query(span=Span(0, 14)), query(span=Span(500, 520))
     found = rows(Case(held, Response(), FOUND), Case(missing, Response(), FOUND), case("Cats eat fish."))

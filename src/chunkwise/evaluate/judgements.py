@@ -93,6 +93,10 @@ class Judge(Protocol):
     def __call__(self, cases: Sequence[Case]) -> list[Judgement]: ...
 
 
+# How a failure begins that is the answer's, not the judge's.
+NO_ANSWER = "no answer"
+
+
 def share(verdicts: Sequence[Verdict]) -> float:
     """Return the share of claims that are supported."""
     return sum(verdict.support == "supported" for verdict in verdicts) / len(verdicts)
@@ -108,7 +112,7 @@ def unjudged(case: Case, kind: JudgeKind, *, aspects: Sequence[Aspect]) -> Judge
     scores: dict[Aspect, float] = {}
     failures: dict[Aspect, str] = {}
     if case.response.failure:
-        failures = dict.fromkeys(applies, f"no answer: {case.response.failure}")
+        failures = dict.fromkeys(applies, f"{NO_ANSWER}: {case.response.failure}")
     elif case.reference:
         scores["completeness"] = 0.0
     return Judgement(case.query.id, case.response, kind, scores, failures, recall=case.recall)
@@ -153,13 +157,16 @@ class Judged:
         """Return the score of each question whose answer was judged in this aspect."""
         return {row.query_id: row.scores[aspect] for row in self.rows if aspect in row.scores}
 
+    def failures(self, aspect: Aspect) -> list[tuple[str, str]]:
+        """Return of each answer that could not be judged in this aspect, though it applies, the question and why."""
+        return [(row.query_id, row.failures[aspect]) for row in self.rows if aspect in row.failures]
+
     def mean(self, aspect: Aspect, *, level: float = 0.95, seed: int = 0) -> Mean | None:
         """Return the mean score with its interval; None where no answer was judged in this aspect."""
         scores = [row.scores[aspect] for row in self.rows if aspect in row.scores]
         if not scores:
             return None
-        failed = sum(aspect in row.failures for row in self.rows)
-        return Mean(mean_interval(scores, level=level, seed=seed), len(scores), failed)
+        return Mean(mean_interval(scores, level=level, seed=seed), len(scores), len(self.failures(aspect)))
 
     @property
     def refused(self) -> tuple[Judgement, ...]:
@@ -177,17 +184,23 @@ def table(judged: Mapping[str, Judged]) -> str:
     rows = [("recipe", "judged by", "aspect", "mean", "95 % interval", "answers", "not judged")]
     for name, one in judged.items():
         by = "HEURISTIC" if one.kind == "heuristic" else one.judge
-        for aspect in ASPECTS:
-            if (mean := one.mean(aspect)) is not None:
-                low, high = mean.interval.low, mean.interval.high
-                told = (_points(mean.interval.mean), f"{_points(low)} to {_points(high)}", f"{mean.n}")
-                rows.append((name, by, one.label(aspect), *told, _failed(mean)))
+        rows += [(name, by, one.label(aspect), *cells) for aspect in ASPECTS if (cells := _cells(one, aspect))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     notes = {name: remarks(one) for name, one in judged.items()}
     shared = [note for note in next(iter(notes.values()), []) if all(note in some for some in notes.values())]
     own = [f"{name}: {note}" for name, some in notes.items() for note in some if note not in shared]
     return "\n".join([*lines, *shared, *own])
+
+
+def _cells(judged: Judged, aspect: Aspect) -> tuple[str, ...]:
+    """Return what a table tells of an aspect; nothing where it applies to no answer."""
+    if (mean := judged.mean(aspect)) is None:
+        n_failed = len(judged.failures(aspect))
+        return ("not known", "", "0", f"{n_failed}") if n_failed else ()
+    low, high = mean.interval.low, mean.interval.high
+    bounds = f" (with them {_points(mean.least)} to {_points(mean.most)})" if mean.n_failed else ""
+    return _points(mean.interval.mean), f"{_points(low)} to {_points(high)}", f"{mean.n}", f"{mean.n_failed}{bounds}"
 
 
 def remarks(judged: Judged) -> list[str]:
@@ -198,16 +211,18 @@ def remarks(judged: Judged) -> list[str]:
         known = f", {whole} of them although the evidence was there, whole" if whole else ""
         found.append(f"{len(refused)} of {len(judged.rows)} answers say that the passages do not tell{known}")
     if unanswered := judged.unanswered:
-        why = unanswered[0].response.failure
-        found.append(
-            f"{len(unanswered)} of {len(judged.rows)} questions got no answer, as {unanswered[0].query_id}: {why}"
-        )
+        first = f"{unanswered[0].query_id}: {unanswered[0].response.failure}"
+        found.append(f"{len(unanswered)} of {len(judged.rows)} questions got no answer, as {first}")
+    for aspect in ASPECTS:
+        failed = [(id, why) for id, why in judged.failures(aspect) if not why.startswith(NO_ANSWER)]
+        if failed:
+            found.append(f"{judged.label(aspect)}: {len(failed)} answers were not judged, as {': '.join(failed[0])}")
     return found
 
 
 def judged_fields(judged: Judged) -> dict[str, object]:
     """Return what is written of it as JSON. Of a heuristic each name of a score says so."""
-    means = {judged.label(aspect): _mean_fields(mean) for aspect in ASPECTS if (mean := judged.mean(aspect))}
+    means = {judged.label(aspect): fields for aspect in ASPECTS if (fields := _mean_fields(judged, aspect))}
     return {
         "judge": {"name": judged.judge, "kind": judged.kind},
         "means": means,
@@ -219,7 +234,11 @@ def judged_fields(judged: Judged) -> dict[str, object]:
     }
 
 
-def _mean_fields(mean: Mean) -> dict[str, object]:
+def _mean_fields(judged: Judged, aspect: Aspect) -> dict[str, object]:
+    """Return what is written of a mean; nothing where the aspect applies to no answer."""
+    if (mean := judged.mean(aspect)) is None:
+        n_failed = len(judged.failures(aspect))
+        return {"mean": None, "n": 0, "n_failed": n_failed} if n_failed else {}
     low, value, high = mean.interval.low, mean.interval.mean, mean.interval.high
     bounds = {"least": mean.least, "most": mean.most} if mean.n_failed else {}
     return {"mean": value, "low": low, "high": high, "n": mean.n, "n_failed": mean.n_failed, **bounds}
@@ -245,12 +264,6 @@ def _row_fields(judged: Judged, row: Judgement) -> dict[str, object]:
 def _verdict_fields(verdict: Verdict) -> dict[str, object]:
     why = {"why": verdict.why} if verdict.why else {}
     return {"claim": verdict.claim, "support": verdict.support, "passage": verdict.passage, **why}
-
-
-def _failed(mean: Mean) -> str:
-    if not mean.n_failed:
-        return "0"
-    return f"{mean.n_failed} (with them {_points(mean.least)} to {_points(mean.most)})"
 
 
 def _points(share: float) -> str:
