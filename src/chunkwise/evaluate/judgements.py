@@ -181,7 +181,7 @@ class Judged:
 
 def table(judged: Mapping[str, Judged]) -> str:
     """Return a table of means with intervals, in points of 100: a line for each aspect of each recipe."""
-    rows = [("recipe", "judged by", "aspect", "mean", "95 % interval", "answers", "not judged")]
+    rows: list[tuple[str, ...]] = [("recipe", "judged by", "aspect", "mean", "95 % interval", "answers", "not judged")]
     for name, one in judged.items():
         by = "HEURISTIC" if one.kind == "heuristic" else one.judge
         rows += [(name, by, one.label(aspect), *cells) for aspect in ASPECTS if (cells := _cells(one, aspect))]
