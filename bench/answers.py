@@ -1,11 +1,12 @@
 """Measure how well the heuristic tells answers that passages support from others, on public questions.
 
-python bench/answers.py [--sets covidqa,qmsum,...] [--fit]
+python bench/answers.py [--sets covidqa,qmsum,...] [--fit] [--recipes]
 
 An answer is what people marked or wrote; the passages are what a search gives for 800 tokens, where they hold the
 evidence; of qmsum, the evidence itself. Not supported are answers of other questions, and answers in which a digit, or
 a name, is another one that the passages do not have. `--fit` computes the weights of the heuristic on half of the
-documents of covidqa and qmsum; then the other half, and the other sets, tell how good they are.
+documents of covidqa and qmsum; then the other half, and the other sets, tell how good they are. `--recipes` instead
+compares two recipes by the answers that people marked, and holds the heuristic against labels made of them.
 Needs the question sets in `../shared/data` (or $CHUNKWISE_SHARED). Cost: two minutes of two cores.
 """
 
@@ -24,13 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import chunkwise as cw
-from chunkwise.core.types import Query
+from chunkwise.core.types import Hit, Query
 from chunkwise.embed.static import StaticEncoder
+from chunkwise.evaluate.answer_files import Labelled
+from chunkwise.evaluate.answered import answers_for, compared, judge_by
+from chunkwise.evaluate.calibration import calibrated, calibration_table
 from chunkwise.evaluate.details import names
 from chunkwise.evaluate.heuristic import BIAS, THRESHOLD, WEIGHTS, Features, Grounds
+from chunkwise.evaluate.judgements import Judged, table
 from chunkwise.evaluate.measures import Recall
 from chunkwise.evaluate.passages import sentences
 from chunkwise.evaluate.statistics import draws, mean_interval
+from chunkwise.retrieve.answering import Response, Statement
 from chunkwise.retrieve.material import passage
 from chunkwise.text.sentences import sentence_spans
 from questions import QuestionSet, load
@@ -38,6 +44,7 @@ from questions import QuestionSet, load
 SETS = ("covidqa", "qmsum", "xquad-en", "xquad-zh", "xquad-ar", "xquad-hi")
 FITTED = ("covidqa", "qmsum")
 RECIPE, BUDGET = "recursive(size=200)", 800
+COMPARED = ("recursive(size=200)", "recursive(size=400)")
 # Questions of a set, at most; and resamples of an interval.
 _MOST, _RESAMPLES = 300, 2_000
 # Of fewer answers of a kind nothing is told.
@@ -86,7 +93,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default=",".join(SETS), help="names of sets, with commas")
     parser.add_argument("--fit", action="store_true", help="compute the weights")
+    parser.add_argument("--recipes", action="store_true", help="compare recipes by the answers that people marked")
     given = parser.parse_args()
+    if given.recipes:
+        for name in given.sets.split(","):
+            compare_recipes(load(name))
+        return
     found = [case for name in given.sets.split(",") for case in cases(load(name))]
     if given.fit:
         weights = fitted([case for case in found if case.is_fitted])
@@ -98,6 +110,33 @@ def main() -> None:
         print(f"  {'all supported':15} {right(told, SUPPORTED)}\n  {'all others':15} {right(told, UNSUPPORTED)}")
         for kind in (kind for kind in get_args(Kind) if sum(case.kind == kind for case in told) >= _LEAST):
             print(f"  {kind:15} {right(told, (kind,))}")
+
+
+def compare_recipes(questions: QuestionSet) -> None:
+    """Print how faithful the marked answers are to what each recipe finds; and of the last one, against labels.
+
+    The labels: a marked answer is good where its evidence was found, and the answer to another question is bad there.
+    """
+    texts = {document.id: document.text for document in questions.documents}
+    written = {query.id: Response((Statement(_evidence(query, texts)),), "people") for query in questions.questions}
+    found: dict[str, Judged] = {}
+    hits: dict[str, list[Hit]] = {}
+    for recipe in COMPARED:
+        index = cw.Index("memory:", encoder="static", cache=None)
+        index.add_documents(questions.documents, recipe=recipe)
+        hits = {query.id: index.search(query.text, tokens=BUDGET) for query in questions.questions}
+        found[recipe] = answers_for(questions.questions, hits, texts=texts, judge=judge_by(), given=written)
+    groups = {query.id: query.evidence[0][0].document_id for query in questions.questions}
+    print(f"{table(found)}\n{compared(found, 'faithfulness', groups=groups).verdict}\n")
+    rng = random.Random(questions.name)
+    drawn = rng.sample(questions.questions, min(_MOST, len(questions.questions)))
+    labelled = [
+        Labelled(query, written[one.id], one is query)
+        for query in drawn
+        if Recall(query, hits[query.id]) == 1
+        for one in (query, rng.choice([other for other in questions.questions if other is not query]))
+    ]
+    print(calibration_table(calibrated(labelled, judge_by(), hits=hits), found[COMPARED[-1]]))
 
 
 def cases(questions: QuestionSet) -> Iterator[Case]:
