@@ -66,6 +66,13 @@ def test_a_judge_that_tells_nothing_corrects_nothing() -> None:
     assert "no better than chance" in " ".join(blind.warnings)
 
 
+def test_shares_of_nothing_are_refused() -> None:
+    with pytest.raises(ChunkwiseError, match="3 good ones of 0 answers"):
+        rogan_gladen(3, 0, labels=Confusion(45, 15, 5, 35))
+    with pytest.raises(ChunkwiseError, match="label two at least"):
+        prediction_powered([True], [1.0], others=[1.0])
+
+
 def test_labels_that_the_judge_does_not_explain_are_left_as_they_are() -> None:
     good = [True, False] * 50
     found = prediction_powered(good, [0.0, 0.0, 1.0, 1.0] * 25, others=[1.0] * 300)

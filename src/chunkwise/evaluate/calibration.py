@@ -182,17 +182,22 @@ def calibrated(
 def rogan_gladen(n_good: int, n: int, *, labels: Confusion, level: float = 0.95) -> Interval:
     """Return the true share of good answers where a judge calls `n_good` of `n` good, and labels tell how it errs.
 
-    The interval adds to each count what Lang & Reiczigel do. Raises: ChunkwiseError for a judge no better than chance.
+    The interval adds to each count what Lang & Reiczigel do. Raises: ChunkwiseError for no answers, or
+    a judge no better than chance.
 
     >>> round(rogan_gladen(80, 100, labels=Confusion(90, 30, 10, 70)).mean, 2)
     0.83
     """
+    if not 0 <= n_good <= n or not n:
+        raise ChunkwiseError(
+            f"{n_good} good ones of {n} answers: there must be answers, and no more good ones than them"
+        )
+    if labels.is_blind:
+        raise ChunkwiseError("the judge is no better than chance on these labels, so nothing corrects it")
     z = NormalDist().inv_cdf((1 + level) / 2)
     n_true, n_false = labels.both + labels.people_only + 2, labels.judge_only + labels.neither + 2
     sensitivity, specificity = (labels.both + 1) / n_true, (labels.neither + 1) / n_false
     called = (n_good + z * z / 2) / (n + z * z)
-    if labels.is_blind:
-        raise ChunkwiseError("the judge is no better than chance on these labels, so nothing corrects it")
     own = sensitivity + specificity - 1
     share = (called + specificity - 1) / own
     of_true = sensitivity * (1 - sensitivity) / n_true
@@ -211,7 +216,10 @@ def prediction_powered(
     """Return the share of good answers from labels of some, the judge's scores of those, and its scores of others.
 
     The labelled ones must be drawn at random from the same answers.
+    Raises: ChunkwiseError for fewer than two labels, or no others.
     """
+    if len(good) < 2 or not others:
+        raise ChunkwiseError(f"{len(good)} labels and {len(others)} other answers tell nothing; label two at least")
     truth, judged, rest = (np.asarray(values, np.float64) for values in (good, scores, others))
     n, n_rest = len(truth), len(rest)
     spread = float(np.concatenate([judged, rest]).var(ddof=1))

@@ -26,7 +26,7 @@ from chunkwise.evaluate.judgements import (
     unjudged,
 )
 from chunkwise.retrieve.answering import material
-from chunkwise.retrieve.material import numbered, one, within_window
+from chunkwise.retrieve.material import numbered, tagged, within_window
 from chunkwise.text.sentences import sentence_spans
 
 K = TypeVar("K", bound=Hashable)
@@ -208,12 +208,14 @@ def _sentences(text: str) -> tuple[str, ...]:
 
 
 def _answer_prompt(case: Case) -> Prompt:
-    question, answer = one(case.query.text, kind="question"), one(case.response.plain, kind="answer")
+    question, answer = tagged(case.query.text, kind="question"), tagged(case.response.plain, kind="answer")
     return Prompt(_READ, f"{question}\n\n{answer}", _ANSWER, "json")
 
 
 def _reference_prompt(question: str, reference: str) -> Prompt:
-    return Prompt(_REFERENCE, f"{one(question, kind='question')}\n\n{one(reference, kind='text')}", _ANSWER, "json")
+    return Prompt(
+        _REFERENCE, f"{tagged(question, kind='question')}\n\n{tagged(reference, kind='text')}", _ANSWER, "json"
+    )
 
 
 def _parts(task: int, given: _Task, window: int) -> Iterator[tuple[_Part, Prompt]]:

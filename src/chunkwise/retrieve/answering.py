@@ -10,7 +10,7 @@ import regex
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.protocols import LLM, Answer, Prompt
 from chunkwise.core.types import Hit, Query
-from chunkwise.retrieve.material import numbered, one, passage, within_window
+from chunkwise.retrieve.material import numbered, passage, tagged, within_window
 
 # Tokens of an answer: some sentences in JSON, and thoughts of a model that thinks.
 _ANSWER = 1_024
@@ -101,7 +101,7 @@ def answers(queries: Sequence[Query], hits: Mapping[str, Sequence[Hit]], *, llm:
     asked = [query for query in queries if hits[query.id]]
     shown = {query.id: within_window(map(passage, hits[query.id]), llm.window)[0] for query in asked}
     prompts = [
-        Prompt(material(shown[query.id]), _TASK.format(question=one(query.text, kind="question")), _ANSWER, "json")
+        Prompt(material(shown[query.id]), _TASK.format(question=tagged(query.text, kind="question")), _ANSWER, "json")
         for query in asked
     ]
     found = {query.id: Response(by=llm.name) for query in queries}

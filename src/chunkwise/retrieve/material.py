@@ -32,13 +32,11 @@ def numbered(texts: Sequence[str], *, kind: str, first: int = 1) -> str:
     'Cats purr.'
     """
     mark = hashlib.blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    tagged = (
-        f"<{kind} {number} {mark}>\n{text}\n</{kind} {number} {mark}>" for number, text in enumerate(texts, first)
-    )
-    return "\n".join(tagged)
+    parts = (f"<{kind} {number} {mark}>\n{text}\n</{kind} {number} {mark}>" for number, text in enumerate(texts, first))
+    return "\n".join(parts)
 
 
-def one(text: str, *, kind: str) -> str:
+def tagged(text: str, *, kind: str) -> str:
     """Return a single text between tags, without a number."""
     return numbered([text], kind=kind).replace(f"{kind} 1 ", f"{kind} ")
 
