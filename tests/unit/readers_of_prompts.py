@@ -13,7 +13,7 @@ from unit.fake_server import Asked, Reply, prompt_of, said
 
 def tagged(prompt: str, kind: str) -> dict[int, str]:
     """Return what stands between the tags of a kind, by its number; 0 where they have none."""
-    found = re.findall(rf"<({kind}(?: (\d+))? [0-9a-f]{{12}})>\n(.*?)\n</\1>", prompt, re.DOTALL)
+    found = re.findall(rf"<({kind}(?: (\d+))? [0-9a-f]{{16}})>\n(.*?)\n</\1>", prompt, re.DOTALL)
     return {int(number or 0): text for _, number, text in found}
 
 

@@ -25,20 +25,19 @@ def passage(hit: Hit) -> str:
 def numbered(texts: Sequence[str], *, kind: str, first: int = 1) -> str:
     """Return texts as they stand in a prompt, each between a tag of its number and the same one closed.
 
-    The tags hold a hash of all texts. Who writes one of them does not know it, so no text can end before its end, or
-    pass for another. The same texts give the same tags: an answer is found again, and a server's prefix holds.
+    The tags hold a hash of all texts, 64 bits of it. Nobody writes a text that has its own, so none can end before its
+    end, or pass for another. The same texts give the same tags: an answer is found again, and a server's prefix holds.
 
     >>> numbered(["Cats purr."], kind="passage").splitlines()[1]
     'Cats purr.'
     """
-    mark = hashlib.blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    parts = (f"<{kind} {number} {mark}>\n{text}\n</{kind} {number} {mark}>" for number, text in enumerate(texts, first))
-    return "\n".join(parts)
+    mark = _mark(texts)
+    return "\n".join(_between(f"{kind} {number} {mark}", text) for number, text in enumerate(texts, first))
 
 
 def tagged(text: str, *, kind: str) -> str:
     """Return a single text between tags, without a number."""
-    return numbered([text], kind=kind).replace(f"{kind} 1 ", f"{kind} ")
+    return _between(f"{kind} {_mark([text])}", text)
 
 
 def within_window(texts: Iterable[str], window: int) -> list[list[str]]:
@@ -53,3 +52,11 @@ def within_window(texts: Iterable[str], window: int) -> list[list[str]]:
         runs[-1].append(text)
         room -= cost
     return runs
+
+
+def _mark(texts: Sequence[str]) -> str:
+    return hashlib.blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _between(tag: str, text: str) -> str:
+    return f"<{tag}>\n{text}\n</{tag}>"
