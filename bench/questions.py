@@ -51,7 +51,7 @@ def load(name: str) -> QuestionSet:
             if not span.slice(documents[id].text).startswith(one.get("text", "")):
                 raise ChunkwiseError(f"{name}, question {told['id']}: the evidence is not at {one['start']} of {id}")
             gold.append((Evidence(id, span),))
-        questions.append(Query(told["id"], told["query"], tuple(gold)))
+        questions.append(Query(told["id"], told["query"], tuple(gold), told.get("answer", "")))
     return QuestionSet(name, list(documents.values()), questions)
 
 

@@ -16,21 +16,24 @@ from chunkwise.core.config import Config
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.leaves import leaves
 from chunkwise.core.parsing import with_tokenizer
-from chunkwise.core.protocols import Encoder, Store
+from chunkwise.core.protocols import LLM, Encoder, Store
 from chunkwise.core.types import Chunk, Document, Hit, Query
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed.cache import USER_CACHE, Keeping, cached_if_possible
+from chunkwise.evaluate.answered import answers_for
 from chunkwise.evaluate.blame import Search as Blamed
 from chunkwise.evaluate.blame import blame
 from chunkwise.evaluate.blame_assembled import Assembly as BlamedAssembly
 from chunkwise.evaluate.blame_assembled import blame_assembled
 from chunkwise.evaluate.costs import Costs, Spent, measured
 from chunkwise.evaluate.finding import Answers, Assembly, Find, Known, Search
+from chunkwise.evaluate.judgements import Judge
 from chunkwise.evaluate.measures import Cutoff, Measure, Recall, TokenBudget, Tokens, n_tokens, standard, tokens
 from chunkwise.evaluate.misses import Blame
 from chunkwise.evaluate.results import Corpus, Evaluation, Found, Outcome
 from chunkwise.evaluate.slots import slots
 from chunkwise.pipeline import chunker, retriever
+from chunkwise.retrieve.answering import Response, Statement
 from chunkwise.retrieve.assemble import LADDERS, Question
 from chunkwise.retrieve.search import scope_of
 from chunkwise.retrieve.sentences import Sentences
@@ -39,7 +42,7 @@ from chunkwise.text.huggingface import MINILM
 from chunkwise.text.terms import terms
 from chunkwise.updating import Embed, Update, description, embedding, fitted
 
-__all__ = ["BUDGETS", "Evaluation", "blamed", "evaluate"]
+__all__ = ["BUDGETS", "Evaluation", "answered", "blamed", "evaluate"]
 
 # In tokens: where the curve of recall against what is returned is drawn.
 BUDGETS = (100, 200, 400, 800, 1200, 2000, 3000)
@@ -143,6 +146,35 @@ def blamed(
             outcomes.append(replace(outcome, blame=replace(why, recipe=outcome.config.label)))
         else:
             outcomes.append(outcome)
+    return replace(evaluation, outcomes=tuple(outcomes))
+
+
+def answered(
+    evaluation: Evaluation,
+    documents: Iterable[Document],
+    *,
+    judge: Judge,
+    llm: LLM | None = None,
+    given: Mapping[str, Response] | None = None,
+) -> Evaluation:
+    """Return an evaluation whose configs have judged answers: those that `llm` writes of their hits, or `given` ones.
+
+    Without either, the answers that the questions have are judged by what each config found: whether they could have
+    been given.
+    Raises: ChunkwiseError where there are no answers, AnswerError if a model can't be asked.
+    """
+    texts = {document.id: document.text for document in documents}
+    if given is None and llm is None:
+        given = {one.id: Response((Statement(one.answer),)) for one in evaluation.queries if one.answer}
+        if not given:
+            raise ChunkwiseError(
+                "the questions have no answers to judge; name a model that answers, or a file of answers"
+            )
+    outcomes = []
+    for outcome in evaluation.outcomes:
+        hits = {query.id: own for query, own in zip(evaluation.queries, outcome.hits(texts), strict=True)}
+        told = answers_for(evaluation.queries, hits, texts=texts, judge=judge, llm=llm, given=given)
+        outcomes.append(replace(outcome, answers=told))
     return replace(evaluation, outcomes=tuple(outcomes))
 
 

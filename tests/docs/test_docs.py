@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.core.recipes import STRATEGIES
+from chunkwise.llm import custom_llm
 from chunkwise.readers import READERS
 from chunkwise.testing import check_chunker
 from laws.strategies import PIPES, documents, written
 from scripts import script
+from unit.readers_of_prompts import judge
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -175,6 +177,28 @@ def test_the_files_of_the_page_on_configs_can_be_used(tmp_path: Path, monkeypatc
     with pytest.raises(chunkwise.ConfigError) as told:
         chunkwise.read_config()
     assert str(told.value).startswith(fences(page, "text")[0].removeprefix("error: ").rstrip("\n. "))
+
+
+def test_answers_are_judged_as_their_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "pumps.md").write_text("# Pumps\n\nSeals are replaced every six weeks.\n")
+    (tmp_path / "docs" / "terms.md").write_text("# Terms\n\nThe notice period is three months.\n")
+    (tmp_path / "questions.jsonl").write_text(fences(ROOT / "docs" / "queries.md", "json")[0], "utf-8")
+    page = ROOT / "docs" / "answers.md"
+    (tmp_path / "answers.jsonl").write_text(fences(page, "json")[0], "utf-8")
+    answer = json.loads(fences(page, "json")[0])
+    labels = [{**answer, "label": True}, {**answer, "answer": "They are glued.", "label": False}]
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    custom_llm("reads", lambda prompt: json.dumps(judge(prompt)))
+    program = "\n".join(fences(page, "python")).replace("https://HOST/v1#MODEL", "reads")
+    exec(compile(program, page.name, "exec"), {})
+    shown = capsys.readouterr().out
+    assert "faithfulness (heuristic)  100.0" in shown
+    assert "supported 1 " in shown
+    assert "Too few labels: 1 of good answers" in shown
 
 
 def test_the_picture_shows_what_the_strategies_do_now() -> None:

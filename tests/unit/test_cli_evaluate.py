@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from unit.commands import run
+from unit.fake_server import FakeServer, Reply, said
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MEASURED = ("--encoder", "static", "--no-cache", "--tokens", "100")
@@ -84,6 +85,34 @@ def test_tuning_drafts_questions_where_none_are_given_and_says_so(docs: Path) ->
     assert "of the questions are synthetic" in err
     assert "questions are synthetic." in (docs.parent / "drafted.toml").read_text()
     assert "not for want of time or passes" in out
+
+
+def test_answers_are_judged_by_a_heuristic_that_says_so(docs: Path) -> None:
+    of = ("evaluate", docs, "-q", docs.parent / "set.jsonl", *MEASURED, "-r", "recursive(size=60)")
+    answers, labels = docs.parent / "answers.jsonl", docs.parent / "labels.jsonl"
+    said = [{"id": f"q{i}", "answer": f"It hangs beside the {i + 20} lamps of the hall."} for i in range(12)]
+    answers.write_text("".join(json.dumps(one) + "\n" for one in said))
+    labels.write_text("".join(json.dumps({**one, "label": True}) + "\n" for one in said))
+    files = ("--json", docs.parent / "r.json", "--report", docs.parent / "r.html")
+    out, _ = run(*of, "--answers", "--given", answers, "--labels", labels, *files)
+    assert "faithfulness (heuristic)" in out
+    assert "the HEURISTIC against 12 labels" in out
+    (told,) = json.loads((docs.parent / "r.json").read_text())["configs"]
+    assert told["answers"]["judge"]["kind"] == "heuristic"
+    assert "faithfulness (heuristic)" in (docs.parent / "r.html").read_text()
+    _, err = run(*of, "--answers", code=2)
+    assert "the questions have no answers to judge" in err
+    _, err = run(*of, "--llm", "https://host/v1#m", "--given", answers, code=2)
+    assert "give one of the two" in err
+
+
+def test_a_model_that_finds_nothing_to_say_is_judged_to_have_refused(docs: Path) -> None:
+    of = ("evaluate", docs, "-q", docs.parent / "set.jsonl", *MEASURED, "-r", "recursive(size=60)")
+    empty = Reply(body=said(json.dumps({"sentences": [], "claims": []})))
+    with FakeServer(*[empty] * 100) as server:
+        out, _ = run(*of, "--llm", f"{server.url}#m", "--judge", f"{server.url}#m")
+    assert "12 of 12 answers say that the passages do not tell" in out
+    assert "judges its own answers" in out
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chunkwise.cli.answering import Answering
 from chunkwise.cli.corpora import corpus_of
 from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
 from chunkwise.cli.index import CacheOption, EncoderOption, LateOption, NoCacheOption, SummariesOption
@@ -72,6 +73,24 @@ def evaluate(
     blame: Annotated[
         str, typer.Option("--blame", help="Say why evidence is missed of: chosen, all or none.", metavar="WHICH")
     ] = "chosen",
+    answers: Annotated[
+        bool,
+        typer.Option("--answers", help="Judge answers, too: those of --llm, of --given, or that the questions have."),
+    ] = False,
+    llm: Annotated[
+        str | None, typer.Option("--llm", help="Who answers from what is found, e.g. https://HOST/v1#MODEL.")
+    ] = None,
+    given: Annotated[
+        Path | None, typer.Option("--given", help="Answers that you have: lines of id and answer.", metavar="FILE")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", help="Who judges, e.g. https://HOST/v1#MODEL. Without, a heuristic does, and says so."),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", help="What people say of answers, to calibrate the judge by.", metavar="FILE"),
+    ] = None,
     encoder: EncoderOption = None,
     cache: CacheOption = None,
     no_cache: NoCacheOption = False,
@@ -113,9 +132,14 @@ def evaluate(
         found = measure(texts, asked, configs, setting=setting, progress=show)
     found = replace(found, repeat=shlex.join(["chunkwise", *sys.argv[1:]]))
     if blame != "none":
-        labels = [found.comparison.choice] if blame == "chosen" else [one.config.label for one in found.outcomes]
-        found = blamed(found, texts, labels, setting=setting)
+        named = [found.comparison.choice] if blame == "chosen" else [one.config.label for one in found.outcomes]
+        found = blamed(found, texts, named, setting=setting)
+    if answers or llm or given or judge or labels:
+        told = Answering(llm, given, judge, labels)
+        found = told.judged(found, texts)
     _print(found)
+    if labels is not None:
+        print_text(f"\n{told.calibration(found, texts)}")
     write_results(found, texts, json, report)
     if earlier is not None:
         from chunkwise.evaluate.gate import gate
@@ -138,6 +162,7 @@ def _configs(base: Config, recipes: Sequence[str], retrievals: Sequence[str], ki
 
 def _print(found: Evaluation) -> None:
     """Print what was measured, the table of configs, what can be said of them, and why evidence was missed."""
+    from chunkwise.evaluate import judgements
     from chunkwise.evaluate.misses import table
     from chunkwise.evaluate.summary import config_table, measured
 
@@ -149,6 +174,8 @@ def _print(found: Evaluation) -> None:
     print_text(f"\n{found.comparison.verdict}")
     if blames := [outcome.blame for outcome in found.outcomes if outcome.blame is not None]:
         print_text(f"\nWhy evidence was missed, in points of recall:\n{table(blames)}")
+    if answered := {one.config.label: one.answers for one in found.outcomes if one.answers is not None}:
+        print_text(f"\nAnswers:\n{judgements.table(answered)}")
 
 
 def write_results(found: Evaluation, texts: Sequence[Document], json: Path | None, report: Path | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.evaluate.costs import Costs
+from chunkwise.evaluate.judgements import judged_fields
 from chunkwise.evaluate.misses import CAUSES, Blame
 from chunkwise.evaluate.results import Evaluation, Outcome
 
@@ -59,6 +60,7 @@ def _outcome_fields(outcome: Outcome) -> dict[str, Any]:
         "recall_at": {str(size): list(values) for size, values in outcome.curve.items()},
         "costs": _cost_fields(outcome.costs),
         "blame": None if outcome.blame is None else _blame_fields(outcome.blame),
+        "answers": None if outcome.answers is None else judged_fields(outcome.answers),
         "notes": list(outcome.notes),
         "hits": [
             [

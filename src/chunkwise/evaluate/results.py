@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TypeVar
 
 from chunkwise.core.config import Config
-from chunkwise.core.types import Query, Span
+from chunkwise.core.types import Chunk, Hit, Query, Span
 from chunkwise.evaluate.compare import FEW, Comparison, compare
 from chunkwise.evaluate.costs import Costs
+from chunkwise.evaluate.judgements import Judged
 from chunkwise.evaluate.misses import Blame
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Outcome:
     """What one config did for every question, in their order.
 
     `scores` are those of each metric, by its `repr`. `curve` is the recall at budgets of tokens. `found` are the hits
-    that the budget of the evaluation pays for, best first. `blame` is None where it was not asked for.
+    that the budget of the evaluation pays for, best first. `blame` and `answers` are None where not asked for.
     """
 
     config: Config
@@ -41,7 +42,15 @@ class Outcome:
     found: tuple[tuple[Found, ...], ...]
     costs: Costs
     blame: Blame | None = None
+    answers: Judged | None = None
     notes: tuple[str, ...] = ()
+
+    def hits(self, texts: Mapping[str, str]) -> list[list[Hit]]:
+        """Return what was found as hits again, with their texts, given those of the documents by their ids."""
+        return [
+            [Hit(_chunk(one, texts[one.document_id]), one.score, one.rank, ("evaluated",)) for one in found]
+            for found in self.found
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,7 @@ class Evaluation:
         return next(outcome for outcome in self.outcomes if outcome.config.label == self.comparison.choice)
 
     def part(self, numbers: Sequence[int], labels: Sequence[str] = ()) -> Evaluation:
-        """Return what was found for some of the questions, by all configs or those of these labels, without blame."""
+        """Return what was found for some of the questions, of these labels or all, without blame and answers."""
 
         def few(values: Mapping[T, tuple[float, ...]]) -> dict[T, tuple[float, ...]]:
             return {key: tuple(column[i] for i in numbers) for key, column in values.items()}
@@ -103,8 +112,15 @@ class Evaluation:
                 curve=few(one.curve),
                 found=tuple(one.found[i] for i in numbers),
                 blame=None,
+                answers=None,
             )
             for one in self.outcomes
             if not labels or one.config.label in labels
         ]
         return replace(self, queries=tuple(self.queries[i] for i in numbers), outcomes=tuple(outcomes))
+
+
+def _chunk(found: Found, text: str) -> Chunk:
+    return Chunk(
+        found.document_id, found.spans, "".join(span.slice(text) for span in found.spans), token_count=found.tokens
+    )

@@ -81,6 +81,28 @@ def paired_bootstraps(
     ]
 
 
+def mean_interval(
+    scores: Sequence[float] | Floats, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+) -> Interval:
+    """Return the mean of scores from 0 to 1, one for each question, and its interval.
+
+    A score of 0 and one of 1 are drawn with the others, so that answers that are all good still leave doubt: without
+    them, an interval of 20 such answers has no width. The mean is that of the scores alone.
+    Source: Agresti & Coull 1998, doi:10.1080/00031305.1998.10480550, who add two of each to a proportion; of one of
+    each, the percentile interval holds the truth in 94 to 100 of 100 samples, from ten on (bench/calibrating.py).
+    Raises: ChunkwiseError.
+
+    >>> mean_interval([1.0] * 20).low < 0.9
+    True
+    """
+    values = np.asarray(scores, np.float64)
+    if not len(values) or not np.isfinite(values).all() or values.min() < 0 or values.max() > 1:
+        raise ChunkwiseError("scores must be numbers from 0 to 1, at least one of them")
+    drawn = paired_bootstrap(np.append(values, [0.0, 1.0]), level=level, resamples=resamples, seed=seed)
+    mean = float(values.mean())
+    return Interval(mean, min(drawn.low, mean), max(drawn.high, mean))
+
+
 def draws(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield, some resamples at a time, how often each of n questions was drawn, [n_resamples, n]."""
     most = max(1, _AT_ONCE // n)

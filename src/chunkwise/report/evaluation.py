@@ -9,7 +9,7 @@ from dataclasses import fields
 from chunkwise.evaluate.compare import FEW
 from chunkwise.evaluate.misses import CAUSES
 from chunkwise.evaluate.results import Evaluation
-from chunkwise.report import blamed, configs, frontier
+from chunkwise.report import answered, blamed, configs, frontier
 from chunkwise.report.details import details, written
 from chunkwise.report.html import opened, ran, resource, safe
 from chunkwise.report.questions import Questions
@@ -32,6 +32,7 @@ def drawn(evaluation: Evaluation, texts: Mapping[str, str]) -> str:
             *_section("frontier", "Recall against tokens", frontier.drawn(ranking)),
             *_section("configs", "Configs", configs.drawn(ranking)),
             *_section("blame", "Why evidence was missed", blamed.drawn(ranking)),
+            *(_section("answers", "Answers", answered.drawn(ranking)) if _is_answered(ranking) else ()),
             *_section("questions", "Question by question", _questions(Questions(ranking, texts))),
             *_section("repeat", "How to repeat it", _repeat(ranking)),
             "</main>\n",
@@ -39,6 +40,10 @@ def drawn(evaluation: Evaluation, texts: Mapping[str, str]) -> str:
             "</body>\n</html>\n",
         ]
     )
+
+
+def _is_answered(ranking: Ranking) -> bool:
+    return any(outcome.answers is not None for outcome in ranking.outcomes)
 
 
 def _headline(ranking: Ranking, *, plain: bool = False) -> str:
