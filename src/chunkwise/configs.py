@@ -24,6 +24,7 @@ from chunkwise.core.recipes import meant
 from chunkwise.cutting import chunker
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.readers.clean import steps
+from chunkwise.text.tokens import tokenizer as find_tokenizer
 from chunkwise.text.unicode import encodable, printable
 
 CONFIG_FILE = "chunkwise.toml"
@@ -40,6 +41,7 @@ _KEYS: Mapping[str, tuple[type, str]] = {
     "retrieval": (str, 'a string, as in retrieval = "hybrid()"'),
     "evidence": (str, 'a string, as in evidence = "chunks"'),
     "tokens": (int, "a whole number, as in tokens = 800"),
+    "tokenizer": (str, 'a string, as in tokenizer = "o200k_base"'),
     "encoder": (str, 'a string, as in encoder = "static"'),
     "late": (bool, "true or false"),
     "summaries": (bool, "true or false"),
@@ -55,7 +57,6 @@ the one that --config names; an index remembers it, and `chunkwise search` asks 
 _ABOUT_EVIDENCE = """\
 What a question is answered with: "chunks" as the retrieval ranks them, or sentences that "assemble", "assemble-fine"
 or "assemble-coarse" finds."""
-_ABOUT_TOKENS = "How much of it, in tokens of the encoder."
 _ABOUT_ROUTES = "How each kind of text is cut."
 
 At = Callable[[str], AbstractContextManager[None]]
@@ -122,7 +123,12 @@ def format_config(config: Config, *, notes: Sequence[str] = ()) -> str:
     lines += ["", *_comment(_ABOUT_EVIDENCE.splitlines()), f"evidence = {_quoted(config.evidence)}"]
     if config.evidence == "chunks" or config.retrieval != "hybrid()":
         lines += [f"retrieval = {_quoted(config.retrieval)}"]
-    lines += ["", *_comment([_ABOUT_TOKENS]), f"tokens = {config.tokens}"]
+    lines += [
+        "",
+        *_comment([f"{_ABOUT_TOKENS} {'tokenizer' if config.tokenizer else 'encoder'}."]),
+        f"tokens = {config.tokens}",
+    ]
+    lines += [f"tokenizer = {_quoted(config.tokenizer)}"] if config.tokenizer else []
     if isinstance(cut, Route):
         lines += ["", *_comment([_ABOUT_ROUTES]), "[routes]"]
         lines += [f"{kind} = {_quoted(repr(getattr(cut, kind)))}" for kind in _KINDS]
@@ -141,6 +147,9 @@ def check_config(config: Config, at: At = lambda _: nullcontext()) -> None:
     with at("encoder"):
         if config.encoder:
             find_encoder(config.encoder)
+    with at("tokenizer"):
+        if config.tokenizer:
+            find_tokenizer(config.tokenizer)
     with at("clean"):
         steps(config.clean)
 

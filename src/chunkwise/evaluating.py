@@ -17,7 +17,7 @@ from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.leaves import leaves
 from chunkwise.core.parsing import with_tokenizer
 from chunkwise.core.protocols import LLM, Encoder, Store
-from chunkwise.core.types import Chunk, Document, Hit, Query
+from chunkwise.core.types import Document, Hit, Query
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed.cache import USER_CACHE, Keeping, cached_if_possible
 from chunkwise.evaluate.answered import answers_for
@@ -97,15 +97,16 @@ def evaluate(
 ) -> Evaluation:
     """Index the documents by every config, in memory, and ask every question of each; search is exact.
 
-    The budget of the setting, not that of a config, is spent. Vectors are kept, and a text is embedded once, whatever
-    the configs that hold it; those that index alike share an index.
+    The budget of the setting is spent, not that of a config, and stands in the config of an outcome. A text is embedded
+    once, whatever the configs that hold it, and its vector kept; those that index alike share an index.
     Cost: cutting and embedding what no config before has had, some milliseconds a question and config.
     Raises: ChunkwiseError for no question, a question without evidence, evidence that is in no document, two documents
     or questions of one id, or two equal configs; RecipeError, EncodeError.
     """
     texts = {document.id: document for document in _distinct(documents)}
     setting = setting or Setting.of()
-    wanted = [replace(config, tokens=setting.budget.size) for config in configs]
+    size, counter = setting.budget.size, setting.budget.tokenizer.name
+    wanted = [replace(config, tokens=size, tokenizer=counter) for config in configs]
     _check(queries, texts, wanted)
     outcomes: dict[Config, Outcome] = {}
     by_index = sorted(wanted, key=lambda config: [one.index for one in wanted].index(config.index))
@@ -265,7 +266,7 @@ class Built:
         retrieval, budget = retriever(config.retrieval), setting.budget
         count = partial(n_tokens, tokenizer=budget.tokenizer)
         if config.ladder is None:
-            search = Blamed(retrieval, tokens=budget.size, cost=partial(_cost, budget=budget))
+            search = Blamed(retrieval, tokens=budget.size, cost=budget.cost)
             scope = scope_of(self.store, self.encoder, retrieval, {})
             return blame(queries, by_id, search=search, scope=scope, embed=self.embed)
         assembly = BlamedAssembly(
@@ -293,11 +294,7 @@ def _score(metric: Measure, query: Query, answers: Answers, budget: TokenBudget)
 
 def _found(hit: Hit, budget: TokenBudget) -> Found:
     chunk = hit.chunk
-    return Found(chunk.document_id, chunk.spans, hit.score, hit.rank, _cost(chunk, budget))
-
-
-def _cost(chunk: Chunk, budget: TokenBudget) -> int:
-    return n_tokens(chunk.text, budget.tokenizer)
+    return Found(chunk.document_id, chunk.spans, hit.score, hit.rank, budget.cost(chunk))
 
 
 def _distinct(documents: Iterable[Document]) -> Iterable[Document]:

@@ -27,7 +27,7 @@ from chunkwise.readers.clean import DEFAULT
 from chunkwise.readers.read import DEFAULT_READING, Reading, find_files
 from chunkwise.retrieve import spend
 from chunkwise.retrieve.assemble import LADDERS, Ladder, Question, assemble
-from chunkwise.retrieve.search import scope_of
+from chunkwise.retrieve.search import n_tokens, scope_of
 from chunkwise.retrieve.sentences import Sentences
 from chunkwise.stores import open_store
 from chunkwise.text.huggingface import MINILM
@@ -50,7 +50,7 @@ _GROUP = 256
 _IN_MEMORY, _DOCUMENTS = 400_000, 20
 
 # What an index remembers of a config beside how it is made: how it is asked.
-_ASKED = ("retrieval", "evidence", "tokens")
+_ASKED = ("retrieval", "evidence", "tokens", "tokenizer")
 
 
 class Index:
@@ -226,12 +226,14 @@ class Index:
         *,
         k: int = 5,
         tokens: int | None = None,
+        tokenizer: str | Tokenizer | None = None,
         mode: Mode | None = None,
         retrieval: str | Finder | Retrieval | None = None,
         where: Filter | None = None,
     ) -> list[Hit]:
         """Return the best `k` hits, or with `tokens` the best ones that together stay within that many.
 
+        Tokens are those of `tokenizer`; by default that of the index's config, else as its recipe counts.
         `retrieval` says how: "hybrid(alpha=0.4) | mmr() | auto_merge()"; by default that of the index's config, else
         "hybrid()". `mode` is short for one of the finders alone.
         Steps that widen hits get `k` of them, and join those that become one. `where` names metadata that a hit must
@@ -248,7 +250,11 @@ class Index:
         how = retriever(retrieval if retrieval is not None else usual)
         self._check(query, tokens)
         scope = self.scope(how, where or {})
-        return how.over(scope)(query, k) if tokens is None else spend(how, query, scope=scope, tokens=tokens)
+        if tokens is None:
+            return how.over(scope)(query, k)
+        counter = _counter(tokenizer or self._as_asked().tokenizer or None)
+        cost = n_tokens if counter is None else lambda chunk: counter.count(chunk.text) - counter.n_special
+        return spend(how, query, scope=scope, tokens=tokens, cost=cost)
 
     def assemble(
         self,
@@ -265,7 +271,8 @@ class Index:
         by one; see chunkwise.retrieve.assemble. It works on every index, best on one of sentences, as of the recipe
         `nest(200, base=structural(), sentences=True)`. `ladder` is "default", "fine" for single facts, or "coarse" for
         questions whose answer is long. It and `tokens` are by default those of the index's config, or "default", 800.
-        Tokens are those of `tokenizer`, which should be your model's; by default those of the encoder; no special ones.
+        Tokens are those of `tokenizer`, which should be your model's; by default that of the config, else the
+        encoder's; no special ones.
         Cost: the first call after a change reads the index into memory, 2 s for every 20,000 sentences; of one with
         more than 400,000 chunks, every call reads the documents that hold the 20 best.
         Raises: ChunkwiseError for an empty question, StoreError for an empty index, EncodeError.
@@ -276,7 +283,7 @@ class Index:
         if isinstance(ladder, str) and ladder not in LADDERS:
             raise ChunkwiseError(f"ladder={ladder!r} is not one of {', '.join(LADDERS)}; or give a Ladder")
         self._check(query, tokens)
-        counter = find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer or self.encoder.tokenizer
+        counter = _counter(tokenizer or asked.tokenizer or None) or self.encoder.tokenizer
         return assemble(
             self._sentences(query, where),
             Question(terms(query), self.encoder([query], role="query")[0]),
@@ -381,3 +388,8 @@ class Index:
         for id, (_, source) in self._store.documents().items():
             if source.startswith(root) and not os.path.exists(source):
                 yield id
+
+
+def _counter(tokenizer: str | Tokenizer | None) -> Tokenizer | None:
+    """Return what counts, found by its name where it is one."""
+    return find_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer

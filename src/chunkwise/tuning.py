@@ -162,7 +162,8 @@ class _Run:
         moved = tuple(self._moves(screened_by))
         self._screen(screened_by)
         self._route(screened_by)
-        start = replace(self._config(DEFAULT_RECIPE), tokens=self.setting.budget.size)
+        budget = self.setting.budget
+        start = replace(self._config(DEFAULT_RECIPE), tokens=budget.size, tokenizer=budget.tokenizer.name)
         found, passes = self._embedded(start, choose)
         allowed = [one.config.label for one in found.outcomes if one.config.evidence in self.search.evidence]
         choosing = found.part(choose, allowed)

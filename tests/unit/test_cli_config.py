@@ -47,7 +47,7 @@ def test_a_file_in_the_working_folder_is_gone_by_and_said_to_be(place: Path) -> 
     assert "by chunkwise.toml: sentences(size=60, max_sentences=1) -> assemble -> static; 20 tokens a question" in err
     info = made_with(place)
     assert (info["recipe"], info["encoder"]) == ("sentences(size=60, max_sentences=1)", "static")
-    assert info["config"] == {"retrieval": "hybrid()", "evidence": "assemble", "tokens": 20}
+    assert info["config"] == {"retrieval": "hybrid()", "evidence": "assemble", "tokens": 20, "tokenizer": ""}
     _, err = run("index", "docs", "--no-config", cwd=place)
     assert "by chunkwise.toml" not in err
     assert made_with(place)["config"] == info["config"], "an index stays as it is asked"
@@ -67,7 +67,7 @@ def test_options_win_over_the_file_and_differences_are_told(place: Path) -> None
         True,
         "none",
     ]
-    assert info["config"] == {"retrieval": "hybrid()", "evidence": "assemble", "tokens": 20}
+    assert info["config"] == {"retrieval": "hybrid()", "evidence": "assemble", "tokens": 20, "tokenizer": ""}
 
 
 def test_nothing_is_indexed_by_a_file_that_is_wrong(place: Path) -> None:

@@ -92,6 +92,20 @@ def test_passages_score_as_an_index_assembles_them(evidence: str) -> None:
             assert value == (Recall @ tokens(size))(query, hits)
 
 
+@pytest.mark.parametrize("evidence", EVIDENCE)
+def test_an_index_by_a_config_gives_what_was_measured_of_it(evidence: str) -> None:
+    setting = replace(Setting.of(60, tokenizer="words"), cache=None)
+    (outcome,) = evaluate(DOCUMENTS, QUERIES, [config(evidence=evidence)], setting=setting).outcomes
+    assert (outcome.config.tokens, outcome.config.tokenizer) == (60, "words")
+    made = Index.from_config(outcome.config, url="memory:", cache=None)
+    made.add_documents(DOCUMENTS)
+    for query, found in zip(QUERIES, outcome.found, strict=True):
+        hits = sorted(made.retrieve(query.text), key=lambda hit: hit.rank)
+        assert [(hit.chunk.document_id, hit.chunk.spans) for hit in hits] == [
+            (one.document_id, one.spans) for one in found
+        ]
+
+
 def test_the_curve_meets_the_score_at_the_budget() -> None:
     found = evaluate(DOCUMENTS, QUERIES, [config(), config(evidence="assemble")], setting=SETTING)
     for outcome in found.outcomes:
@@ -114,7 +128,7 @@ def test_no_text_is_embedded_twice_whatever_the_configs(encoder: HashingEncoder,
 def test_what_stands_in_for_embedding_is_all_that_embeds(encoder: HashingEncoder) -> None:
     asked: list[int] = []
 
-    def pooled(documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> np.ndarray:  # type: ignore[type-arg]
+    def pooled(documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> np.ndarray:
         asked.append(sum(len(chunks) for _, chunks in documents))
         return hashed([chunk.text for _, chunks in documents for chunk in chunks], encoder.dim)
 

@@ -18,7 +18,8 @@ EVIDENCE: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 class Config:
     """How documents are cut, embedded and searched, and what of them a question is answered with.
 
-    `tokens` is the budget of an answer's evidence. A `retrieval` counts where the evidence is chunks only. `encoder`,
+    `tokens` is the budget of an answer's evidence, counted with `tokenizer`: an empty one is that of the encoder. A
+    `retrieval` counts where the evidence is chunks only. `encoder`,
     `late` and `summaries` are those of an index, `clean` is what is taken out of files first; an empty `encoder` or
     `clean` is the default one.
     Raises: RecipeError for evidence of no known kind, or a budget of nothing.
@@ -28,6 +29,7 @@ class Config:
     retrieval: str = "hybrid()"
     evidence: EvidenceKind = "chunks"
     tokens: int = 800
+    tokenizer: str = ""
     encoder: str = ""
     late: bool = False
     summaries: bool = False

@@ -52,8 +52,7 @@ class Search:
         if self.tokens is None:
             return self.retrieval.over(scope)(query, self.k or 1), ranked
         if any(step.widens for step in self.retrieval.steps):
-            wide = spend(self.retrieval, query, scope=scope, tokens=self.tokens)
-            return within(wide, self.tokens, self.cost), ranked
+            return spend(self.retrieval, query, scope=scope, tokens=self.tokens, cost=self.cost), ranked
         return within(ranked, self.tokens, self.cost), ranked
 
 

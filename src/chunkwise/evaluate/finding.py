@@ -89,7 +89,7 @@ class Search:
 
     def _widened(self, text: str, scope: Scope, cutoff: Cutoff) -> list[Hit]:
         if isinstance(cutoff, TokenBudget):
-            return kept(spend(self.retrieval, text, scope=scope, tokens=cutoff.size), cutoff)
+            return spend(self.retrieval, text, scope=scope, tokens=cutoff.size, cost=cutoff.cost)
         return self.retrieval.over(scope)(text, cutoff) if cutoff else []
 
 

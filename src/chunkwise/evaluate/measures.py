@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 from chunkwise.core.errors import ChunkwiseError, RecipeError
 from chunkwise.core.protocols import Metric, Tokenizer
 from chunkwise.core.recipes import meant
-from chunkwise.core.types import Hit, Query
+from chunkwise.core.types import Chunk, Hit, Query
 from chunkwise.evaluate import metrics
 from chunkwise.evaluate.slots import counted, filled, gains, is_relevant, located, slots
 from chunkwise.text.tokens import tokenizer as find_tokenizer
@@ -41,6 +41,10 @@ class TokenBudget:
     def __post_init__(self) -> None:
         if not _is_count(self.size):
             raise RecipeError(f"tokens({self.size!r}) must be a whole number of at least 1; try tokens(800)")
+
+    def cost(self, chunk: Chunk) -> int:
+        """Return what a chunk costs of it."""
+        return n_tokens(chunk.text, self.tokenizer)
 
     def __repr__(self) -> str:
         named = "" if self.tokenizer.name == DEFAULT_TOKENIZER else f", tokenizer={self.tokenizer.name!r}"

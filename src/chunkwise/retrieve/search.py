@@ -113,8 +113,10 @@ def within(hits: Iterable[Hit], tokens: int, cost: Callable[[Chunk], int] = n_to
     return ranked(kept)
 
 
-def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> list[Hit]:
-    """Return the best hits that together have at most `tokens` tokens; one that no longer fits is passed over.
+def spend(
+    retrieval: Retrieval, query: str, *, scope: Scope, tokens: int, cost: Callable[[Chunk], int] = n_tokens
+) -> list[Hit]:
+    """Return the best hits that together cost at most `tokens` tokens; one that no longer fits is passed over.
 
     Where steps widen hits, a hit that does not fit once it is widened, and joined with the others, is given as it was
     found, if that fits.
@@ -122,21 +124,21 @@ def spend(retrieval: Retrieval, query: str, *, scope: Scope, tokens: int) -> lis
     found = candidates(retrieval, query, scope=scope, tokens=tokens)
     widening = tuple(step for step in retrieval.steps if step.widens)
     if not widening:
-        return within(found, tokens)
+        return within(found, tokens, cost)
 
     def widened(hits: Sequence[Hit]) -> list[Hit]:
         return followed(_given(hits), widening, scope=scope)(query, len(hits)) if hits else []
 
-    first = _most(lambda n: _cost(widened(found[:n])) <= tokens, len(found))
+    first = _most(lambda n: _cost(widened(found[:n]), cost) <= tokens, len(found))
     taken = found[:first]  # to be widened
     wide = widened(taken)  # what they become
     plain: list[Hit] = []
     misses = 0
     for hit in found[first:]:
         trial = widened([*taken, hit])
-        if _cost(_together(trial, plain)) <= tokens:
+        if _cost(_together(trial, plain), cost) <= tokens:
             taken, wide, misses = [*taken, hit], trial, 0
-        elif _cost(_together(wide, [*plain, hit])) <= tokens:
+        elif _cost(_together(wide, [*plain, hit]), cost) <= tokens:
             plain, misses = [*plain, hit], 0
         else:
             misses += 1
@@ -211,8 +213,8 @@ def _together(wide: Sequence[Hit], plain: Sequence[Hit]) -> list[Hit]:
     return sorted([*wide, *beside], key=lambda hit: -hit.score)
 
 
-def _cost(hits: Sequence[Hit]) -> int:
-    return sum(hit.chunk.token_count for hit in hits)
+def _cost(hits: Sequence[Hit], cost: Callable[[Chunk], int] = n_tokens) -> int:
+    return sum(cost(hit.chunk) for hit in hits)
 
 
 def _hits(scored: Sequence[Scored], via: str) -> list[Hit]:
