@@ -123,11 +123,8 @@ def format_config(config: Config, *, notes: Sequence[str] = ()) -> str:
     lines += ["", *_comment(_ABOUT_EVIDENCE.splitlines()), f"evidence = {_quoted(config.evidence)}"]
     if config.evidence == "chunks" or config.retrieval != "hybrid()":
         lines += [f"retrieval = {_quoted(config.retrieval)}"]
-    lines += [
-        "",
-        *_comment([f"{_ABOUT_TOKENS} {'tokenizer' if config.tokenizer else 'encoder'}."]),
-        f"tokens = {config.tokens}",
-    ]
+    counted_by = "tokenizer" if config.tokenizer else "encoder"
+    lines += ["", *_comment([f"How much of it, in tokens of the {counted_by}."]), f"tokens = {config.tokens}"]
     lines += [f"tokenizer = {_quoted(config.tokenizer)}"] if config.tokenizer else []
     if isinstance(cut, Route):
         lines += ["", *_comment([_ABOUT_ROUTES]), "[routes]"]
