@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         StoreError,
     )
     from chunkwise.core.types import Block, Chunk, Document, Evidence, Hit, Limits, Query, Source, Span
-    from chunkwise.evaluating import evaluate
     from chunkwise.health import check
     from chunkwise.pipeline import Index, chunk, parse, stream
     from chunkwise.readers.batch import read_folder
@@ -52,7 +51,6 @@ _PLACES = {
     "check": "health",
     "chunk": "pipeline",
     "custom_tokenizer": "text.tokens",
-    "evaluate": "evaluating",
     "parse": "pipeline",
     "read": "readers.read",
     "read_config": "configs",
@@ -87,7 +85,6 @@ __all__ = [
     "check",
     "chunk",
     "custom_tokenizer",
-    "evaluate",
     "parse",
     "read",
     "read_config",

@@ -7,16 +7,20 @@ import importlib
 import json
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.models import CommandInfo
 
 import chunkwise
+from chunkwise.cli import app
 from chunkwise.core.recipes import STRATEGIES
 from chunkwise.llm import custom_llm
 from chunkwise.readers import READERS
@@ -177,6 +181,32 @@ def test_the_files_of_the_page_on_configs_can_be_used(tmp_path: Path, monkeypatc
     with pytest.raises(chunkwise.ConfigError) as told:
         chunkwise.read_config()
     assert str(told.value).startswith(fences(page, "text")[0].removeprefix("error: ").rstrip("\n. "))
+
+
+def test_the_page_on_evaluating_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "pumps.md").write_text("# Pumps\n\nSeals are replaced every six weeks.\n")
+    (tmp_path / "docs" / "terms.md").write_text("# Terms\n\nThe notice period is three months.\n")
+    (tmp_path / "questions.jsonl").write_text(fences(ROOT / "docs" / "queries.md", "json")[0], "utf-8")
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "evaluate.md"
+    program = "\n".join(fences(page, "python"))
+    exec(compile(program, page.name, "exec"), {})
+    assert "recursive(size=200) -> assemble" in capsys.readouterr().out
+    for command in fences(page, "sh"):
+        words = shlex.split(command.replace("\\\n", " "))
+        assert set(words) & {"--baseline", "--report"}
+        options = {option for verb in app.registered_commands for option in _options(verb)}
+        assert {word for word in words if word.startswith("--")} <= options
+
+
+def _options(verb: CommandInfo) -> Iterator[str]:
+    """Yield the options of a verb of the command line."""
+    for hint in get_type_hints(verb.callback, include_extras=True).values():
+        for note in getattr(hint, "__metadata__", ()):
+            yield from (str(getattr(note, "default", "")), *(getattr(note, "param_decls", None) or ()))
 
 
 def test_answers_are_judged_as_their_page_says(
