@@ -18,6 +18,7 @@ from chunkwise.core.types import Document, Query
 from chunkwise.embed import encoder as find_encoder
 from chunkwise.embed.static import STATIC
 from chunkwise.evaluate.compare import compare
+from chunkwise.evaluate.costs import cheapest
 from chunkwise.evaluate.measures import HitPrecision, Recall
 from chunkwise.evaluate.moves import Move, moves
 from chunkwise.evaluate.results import Evaluation, Outcome
@@ -77,9 +78,10 @@ class Trial:
 class Tuned:
     """What a search found.
 
-    `chosen` is the cheapest config that is not measurably worse than the best on the choose half; `confirmed` has it,
-    what one starts from, and the next best ones, on the half that nothing was chosen on. `n_left` is how many recipes
-    were not tried for want of time, and `passes` how often as much as the corpus was embedded.
+    `chosen` is by the choose half: what is measurably ahead of what one starts from, or cheaper and surely near, and of
+    such the cheapest that is surely near the best. `confirmed` has it, what one starts from, and the next best ones, on
+    the half that nothing was chosen on. `n_left` is how many recipes were not tried for want of time, and `passes` how
+    often as much as the corpus was embedded.
     """
 
     chosen: Config
@@ -167,7 +169,7 @@ class _Run:
         found, passes = self._embedded(start, choose)
         allowed = [one.config.label for one in found.outcomes if one.config.evidence in self.search.evidence]
         choosing = found.part(choose, allowed)
-        label = choosing.comparison.choice
+        label = _choice(choosing, start.label)
         chosen = next(one.config for one in found.outcomes if one.config.label == label)
         labels = list(dict.fromkeys([label, start.label, *choosing.comparison.names]))[:_CONFIRMED]
         return Tuned(
@@ -301,6 +303,19 @@ class _Run:
 
 def _mean(outcome: Outcome, metric: str) -> float:
     return sum(outcome.scores[metric]) / len(outcome.scores[metric])
+
+
+def _choice(found: Evaluation, start: str) -> str:
+    """Return what to take: the choice, if it is clearly ahead of the start, or cheaper and surely not far behind it.
+
+    Among few questions something is best, and something cheap ties with it, by chance.
+    """
+    compared = found.comparison
+    if start not in compared.ties or compared.choice == start:
+        return compared.choice
+    costs = {name: compared.costs[name] for name in (start, compared.choice)}
+    is_cheaper = cheapest(costs) == [compared.choice]
+    return compared.choice if is_cheaper and compared.is_near(compared.choice, start) else start
 
 
 def _not_worse(found: Evaluation) -> list[Config]:

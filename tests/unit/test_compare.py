@@ -113,7 +113,10 @@ def test_a_clear_winner_is_named_with_its_lead() -> None:
 
 
 def test_ties_are_called_ties_and_broken_by_cost() -> None:
-    table = recalls(np.random.default_rng(6), 100, 3)
+    table = recalls(np.random.default_rng(6), 400, 3)
+    table[:8, 0] = [0, 1] * 4
+    table[:, 1] = table[:, 0]
+    table[:8, 1] = 1 - table[:8, 0]
     table[:, 2] *= 0.2
     costs = {"r0": Costs(vectors=9000), "r1": Costs(vectors=2000), "r2": Costs(vectors=10)}
     found = compare(named(table), costs=costs)
@@ -121,8 +124,20 @@ def test_ties_are_called_ties_and_broken_by_cost() -> None:
     assert found.winner is None
     assert found.choice == "r1"
     assert "No difference can be told among: " in found.verdict
-    assert found.verdict.endswith("Cheapest of them is r1 (2,000 vectors).")
+    assert found.verdict.endswith("Cheapest of those that are surely within 5 points of it is r1 (2,000 vectors).")
     assert compare(named(table)).choice == found.names[0]
+
+
+def test_a_tie_among_few_questions_is_not_broken_by_cost() -> None:
+    table = recalls(np.random.default_rng(6), 40, 2)
+    costs = {"r0": Costs(vectors=9000), "r1": Costs(vectors=9000)}
+    found = compare(named(table), costs=costs)
+    first, other = found.names
+    cheap = compare(named(table), costs={first: Costs(vectors=9000), other: Costs(vectors=10)})
+    assert len(cheap.ties) == 2
+    assert cheap.choice == first
+    assert not cheap.is_near(other, first)
+    assert cheap.verdict.endswith(f"Take {first} (9,000 vectors): no cheaper one is surely within 5 points of it.")
 
 
 def test_so_many_more_questions_do_separate_the_first_two() -> None:
