@@ -85,12 +85,31 @@ class Search:
         ranked = candidates(
             self.retrieval, query.text, scope=scope, tokens=max(budgets, default=0), k=max(most, default=0)
         )
-        return {cutoff: kept(ranked, cutoff) for cutoff in self.cutoffs}
+        costs: dict[Tokenizer, list[int]] = {}  # each hit is counted once for all budgets
+        answers: dict[Cutoff, Sequence[Hit]] = {}
+        for cutoff in self.cutoffs:
+            if isinstance(cutoff, TokenBudget):
+                if cutoff.tokenizer not in costs:
+                    costs[cutoff.tokenizer] = [cutoff.cost(hit.chunk) for hit in ranked]
+                answers[cutoff] = _paid(ranked, costs[cutoff.tokenizer], cutoff.size)
+            else:
+                answers[cutoff] = ranked[:cutoff]
+        return answers
 
     def _widened(self, text: str, scope: Scope, cutoff: Cutoff) -> list[Hit]:
         if isinstance(cutoff, TokenBudget):
             return spend(self.retrieval, text, scope=scope, tokens=cutoff.size, cost=cutoff.cost)
         return self.retrieval.over(scope)(text, cutoff) if cutoff else []
+
+
+def _paid(ranked: Sequence[Hit], costs: Sequence[int], left: int) -> list[Hit]:
+    """Return the hits that a budget pays for, the best first; one that no longer fits is passed over."""
+    paid = []
+    for hit, cost in zip(ranked, costs, strict=True):
+        if cost <= left:
+            left -= cost
+            paid.append(hit)
+    return paid
 
 
 @dataclass(frozen=True, slots=True)

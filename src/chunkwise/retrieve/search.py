@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from chunkwise.core.errors import RecipeError, StoreError
 from chunkwise.core.protocols import Encoder, Filter, Retriever, Scored, Store
@@ -76,26 +77,41 @@ class Hybrid:
 
     def __call__(self, query: str, k: int, *, scope: Scope) -> list[Hit]:
         depth = max(_DEPTH, 4 * k)
-        legs: tuple[tuple[Retriever, float], ...] = (
-            (partial(Vector(), scope=scope), self.alpha),
-            (partial(Lexical(), scope=scope), 1 - self.alpha),
+        vector = scope.encoder([query], role="query")[0]
+        legs = (
+            ("vector", scope.store.nearest(vector, depth, scope.where), self.alpha),
+            ("lexical", scope.store.matching(query, depth, scope.where), 1 - self.alpha),
         )
-        chunks: dict[str, Chunk] = {}
-        scores: dict[str, float] = {}
-        via: dict[str, tuple[str, ...]] = {}
-        for retriever, weight in legs:
-            hits = retriever(query, depth)
+        found: dict[str, _Fused] = {}
+        for name, scored, weight in legs:
             if self.fusion == "convex":
-                worth = [weight * score for score in scaled(hits)]
+                worth = [weight * share for share in scaled([score for _, score in scored])]
             else:
-                worth = [1 / (_RRF + hit.rank) for hit in hits]
-            for hit, own in zip(hits, worth, strict=True):
-                id = hit.chunk.id
-                chunks[id] = hit.chunk
-                scores[id] = scores.get(id, 0.0) + own
-                via[id] = (*via.get(id, ()), *hit.via)
-        best = sorted(scores, key=lambda name: (-scores[name], chunks[name].document_id, chunks[name].body))[:k]
-        return [Hit(chunks[id], scores[id], rank, via[id]) for rank, id in enumerate(best, 1)]
+                worth = [1 / (_RRF + rank) for rank in range(1, len(scored) + 1)]
+            for (chunk, _), own in zip(scored, worth, strict=True):
+                id = chunk.id
+                if id in found:
+                    found[id] = _Fused(chunk, found[id].score + own, (*found[id].via, name))
+                else:
+                    found[id] = _Fused(chunk, own, (name,))
+        best = _best(list(found.values()), k)
+        return [Hit(chunk, score, rank, via) for rank, (chunk, score, via) in enumerate(best, 1)]
+
+
+class _Fused(NamedTuple):
+    """A chunk with the sum of what it is worth to the legs that found it, and their names."""
+
+    chunk: Chunk
+    score: float
+    via: tuple[str, ...]
+
+
+def _best(found: list[_Fused], k: int) -> list[_Fused]:
+    """Return the `k` of the highest scores; of equals, the first in document order."""
+    if len(found) > k:  # most need no sorting
+        last = np.partition([one.score for one in found], len(found) - k)[len(found) - k]
+        found = [one for one in found if one.score >= last]
+    return sorted(found, key=lambda one: (-one.score, one.chunk.document_id, one.chunk.body))[:k]
 
 
 def n_tokens(chunk: Chunk) -> int:
@@ -168,11 +184,11 @@ def ranked(hits: Iterable[Hit]) -> list[Hit]:
     return [Hit(hit.chunk, hit.score, rank, hit.via, hit.folded) for rank, hit in enumerate(hits, 1)]
 
 
-def scaled(hits: Sequence[Hit]) -> list[float]:
-    """Return the scores of the hits, the lowest as 0 and the highest as 1."""
-    low, high = min((hit.score for hit in hits), default=0.0), max((hit.score for hit in hits), default=0.0)
+def scaled(scores: Sequence[float]) -> list[float]:
+    """Return the scores, the lowest as 0 and the highest as 1."""
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
     span = high - low
-    return [(hit.score - low) / span if span else 1.0 for hit in hits]
+    return [(score - low) / span if span else 1.0 for score in scores]
 
 
 def check_levels(scope: Scope, step: object) -> None:
