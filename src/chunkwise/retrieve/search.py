@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
@@ -82,36 +82,33 @@ class Hybrid:
             ("vector", scope.store.nearest(vector, depth, scope.where), self.alpha),
             ("lexical", scope.store.matching(query, depth, scope.where), 1 - self.alpha),
         )
-        found: dict[str, _Fused] = {}
+        chunks: dict[str, Chunk] = {}
+        scores: dict[str, float] = {}
+        found_by: dict[str, set[str]] = {}
         for name, scored, weight in legs:
+            ids = [chunk.id for chunk, _ in scored]
             if self.fusion == "convex":
                 worth = [weight * share for share in scaled([score for _, score in scored])]
             else:
                 worth = [1 / (_RRF + rank) for rank in range(1, len(scored) + 1)]
-            for (chunk, _), own in zip(scored, worth, strict=True):
-                id = chunk.id
-                if id in found:
-                    found[id] = _Fused(chunk, found[id].score + own, (*found[id].via, name))
-                else:
-                    found[id] = _Fused(chunk, own, (name,))
-        best = _best(list(found.values()), k)
-        return [Hit(chunk, score, rank, via) for rank, (chunk, score, via) in enumerate(best, 1)]
+            chunks.update(zip(ids, (chunk for chunk, _ in scored), strict=True))
+            scores.update((id, scores.get(id, 0.0) + own) for id, own in zip(ids, worth, strict=True))
+            found_by[name] = set(ids)
+        best = sorted(
+            _highest(scores, k), key=lambda name: (-scores[name], chunks[name].document_id, chunks[name].body)
+        )[:k]
+        return [
+            Hit(chunks[id], scores[id], rank, tuple(name for name, ids in found_by.items() if id in ids))
+            for rank, id in enumerate(best, 1)
+        ]
 
 
-class _Fused(NamedTuple):
-    """A chunk with the sum of what it is worth to the legs that found it, and their names."""
-
-    chunk: Chunk
-    score: float
-    via: tuple[str, ...]
-
-
-def _best(found: list[_Fused], k: int) -> list[_Fused]:
-    """Return the `k` of the highest scores; of equals, the first in document order."""
-    if len(found) > k:  # most need no sorting
-        last = np.partition([one.score for one in found], len(found) - k)[len(found) - k]
-        found = [one for one in found if one.score >= last]
-    return sorted(found, key=lambda one: (-one.score, one.chunk.document_id, one.chunk.body))[:k]
+def _highest(scores: Mapping[str, float], k: int) -> list[str]:
+    """Return the names of the `k` highest scores, and of all that equal the last of them, in any order."""
+    if len(scores) <= k:
+        return list(scores)
+    last = np.partition(list(scores.values()), len(scores) - k)[len(scores) - k]
+    return [name for name, score in scores.items() if score >= last]
 
 
 def n_tokens(chunk: Chunk) -> int:
