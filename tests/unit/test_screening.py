@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
+from chunkwise import updating
 from chunkwise.core.protocols import Floats2d, Role
 from chunkwise.core.types import Chunk, Document
+from chunkwise.embed.cache import Keeping
 from chunkwise.evaluate.screening import Screen, shortlist, surrogates
 from chunkwise.pipeline import chunker
+from chunkwise.updating import Update
 from unit.hashing import HashingEncoder
 
 WORDS = ("harbour", "crane", "tide", "cargo", "rope", "sail", "keel", "mast", "anchor", "deck", "pilot", "buoy", "fog")
@@ -154,3 +158,17 @@ def test_a_shortlist_has_the_best_that_are_paid_for_and_of_equals_the_cheaper() 
     tokens = {"best": 100, "dear": 150, "same": 60, "cheaper": 50, "last": 50}
     assert shortlist(screened, tokens, budget=200) == ["best", "cheaper", "last"]
     assert shortlist(screened, tokens, budget=49) == []
+
+
+def test_an_index_of_several_levels_is_screened_like_any_other() -> None:
+    encoder, one = HashingEncoder(), document()
+    recipe = chunker("nest(200, 100) | context(title=True)", tokenizer=encoder.tokenizer)
+    found, real = (
+        Update({}, Keeping(recipe, None), encoder=encoder, embed=embed)
+        for embed in (Screen(encoder), partial(updating.embedded, encoder))
+    )
+    for update in (found, real):
+        update.take(one)
+    (screened,), (indexed,) = found.entries(), real.entries()
+    assert [chunk.id for chunk in screened.chunks] == [chunk.id for chunk in indexed.chunks]
+    assert (screened.vectors * indexed.vectors).sum(axis=1).mean() > 0.9
