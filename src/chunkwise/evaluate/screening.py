@@ -74,8 +74,8 @@ class Screen:
     chunk in the document: then it counts as text of the chunk. So does what overlaps. Chunks that are derived from
     others have the vector of what they say.
     `passages` is a recipe of one level, best without contexts, which would be every chunk's, and without overlaps.
-    Cost: one pass of the encoder over each document, the first time that it comes; then 20 to 60 µs a chunk. Memory: 15 MB
-    for a million tokens and 384 dimensions.
+    Cost: one pass of the encoder over each document, the first time that it comes; then 20 to 60 µs a chunk.
+    Memory: 15 MB for a million tokens and 384 dimensions.
     Raises: EncodeError as the encoder does.
     """
 
