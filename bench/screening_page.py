@@ -131,8 +131,12 @@ def loss(found: Measured, screen: str | None, *, splits: int, allowed: float = _
         to_best.append(real.max() - real[chosen])
         passes.append(used)
         shipped.append(used if is_embedded else used + found.costs[chosen])
-    points = (100 * float(np.mean(one)) for one in (lost, to_best))
-    return Loss(*points, passes=float(np.mean(passes)), shipped=float(np.mean(shipped)))
+    return Loss(
+        lost=100 * float(np.mean(lost)),
+        to_best=100 * float(np.mean(to_best)),
+        passes=float(np.mean(passes)),
+        shipped=float(np.mean(shipped)),
+    )
 
 
 def _chosen(found: Measured, screen: str, screened: Floats, real: Floats, allowed: float) -> tuple[int, float, bool]:
@@ -188,8 +192,8 @@ Error: screened less embedded recall, its standard deviation over recipes, in po
 
 Some recipes cut alike: chroma has no headings or titles. Which vectors are averaged, and the size of the passages, was
 chosen by 16 recipes on chroma, and not changed since. A choice that loses less than nothing does better than exhaustive
-search: the best of 30 on a half of the questions is partly the luckiest. "Then embedded" embeds, by the order of the
-screen, what two passes pay for, and takes the best of these and, where it is there already, the recipe of the passages."""
+search: the best of 30 on a half of the questions is partly the luckiest. "Then embedded" embeds, in the order of the
+screen, what two passes pay for, and takes the best of these and, if it is there already, the recipe of the passages."""
 
 
 def _agreements(found: Measured) -> Iterator[str]:
