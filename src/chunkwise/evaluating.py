@@ -209,7 +209,7 @@ class Built:
             raise ChunkwiseError(f"{config.label} makes no chunk of these documents; is there text in them?")
         with measured() as embedded:
             entries = update.entries()
-        store = MemoryStore()
+        store, n_special = MemoryStore(), encoder.tokenizer.n_special
         dim = entries[0].vectors.shape[1]
         store.describe(description(cut, encoder, dim=dim, late=config.late, summaries=config.summaries))
         store.replace(entries)
@@ -219,7 +219,7 @@ class Built:
             store=store,
             encoder=known,
             embed=embed,
-            embedded=sum(entry.chunks[i].token_count for entry in entries for i in leaves(entry.chunks)),
+            embedded=sum(entry.chunks[i].token_count - n_special for entry in entries for i in leaves(entry.chunks)),
             cutting=cutting.spent,
             embedding=embedded.spent,
             notes=update.report((), notes + doubts).notes,

@@ -1,7 +1,8 @@
 """Search the config that answers your questions best: screen cheaply, embed the best few, report on other questions.
 
 Recipes are screened by an encoder that costs next to nothing, with the real ranking by words; only the few that look
-best are embedded. What is chosen is chosen on one half of the questions, and its score is that of the other half.
+best are embedded (docs/methods/tuning.md). What is chosen is chosen on one half of the questions, and its score is that
+of the other half.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from chunkwise.chunkers.kinds import Kind
 from chunkwise.core.config import EVIDENCE, Config, EvidenceKind
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.core.types import Document, Query
 from chunkwise.embed import encoder as find_encoder
+from chunkwise.embed.cache import cached_if_possible
 from chunkwise.embed.static import STATIC
 from chunkwise.evaluate.compare import compare
 from chunkwise.evaluate.costs import cheapest
@@ -23,10 +26,12 @@ from chunkwise.evaluate.measures import HitPrecision, Recall
 from chunkwise.evaluate.moves import Move, moves
 from chunkwise.evaluate.results import Evaluation, Outcome
 from chunkwise.evaluate.routing import SPECIAL, better, kinds, routed, special
+from chunkwise.evaluate.screening import Screen, shortlist
 from chunkwise.evaluate.space import PROSE, Cut, around, asked, coarse, sizes
 from chunkwise.evaluating import Setting, evaluate
 from chunkwise.pipeline import DEFAULT_RECIPE
 from chunkwise.text.huggingface import MINILM
+from chunkwise.updating import Embed
 
 __all__ = ["Search", "Tuned", "halves", "tune"]
 
@@ -39,6 +44,10 @@ _BEST = 3
 _SCREENED_BY = 400
 # The share of the time that screening may take; the rest is for embedding and measuring the best.
 _FOR_SCREENING = 0.5
+# Of those screened, as many are embedded at most, beside the start and what is given.
+_LAST = 2
+# A pass is that of the documents' own tokens; cuts part words here and there, which adds a hundredth.
+_ABOUT = 1.02
 # As many configs are confirmed: with more, their intervals, which hold together, would tell less.
 _CONFIRMED = 6
 
@@ -52,6 +61,8 @@ class Search:
 
     `passes` is how often as many tokens as the corpus has may be embedded. `evidence` are the kinds that may be chosen.
     `recipes` are tried beside those of the space, and are among the last few. A search is repeated by its `seed`.
+    `screen` is what recipes are screened by: the static encoder, which costs nothing, or its mean with passages of the
+    real one, which takes one of the passes: see chunkwise.evaluate.screening.
     """
 
     seconds: float = 600.0
@@ -59,6 +70,7 @@ class Search:
     strategies: tuple[str, ...] = PROSE
     evidence: tuple[EvidenceKind, ...] = EVIDENCE
     recipes: tuple[str, ...] = ()
+    screen: Literal["static", "both"] = "static"
     seed: int = 0
 
 
@@ -155,6 +167,7 @@ class _Run:
     tried: dict[str, Outcome] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
     n_left: int = 0
+    screen: Screen | None = None
 
     def tuned(self) -> Tuned:
         """Screen, embed the best, choose, confirm."""
@@ -187,6 +200,15 @@ class _Run:
     @property
     def _most(self) -> int:
         return find_encoder(self.encoder or MINILM).max_tokens
+
+    @property
+    def _surrogates(self) -> list[tuple[str, Embed | None]]:
+        """What recipes are screened by: an encoder, and what stands in for embedding with it."""
+        if self.search.screen == "static":
+            return [(STATIC, None)]
+        if self.screen is None:
+            self.screen = Screen(cached_if_possible(find_encoder(self.encoder or MINILM), self.setting.cache)[0])
+        return [(self.encoder, self.screen), (STATIC, None)]
 
     def _config(self, recipe: str) -> Config:
         return Config(recipe, encoder=self.encoder)
@@ -239,7 +261,11 @@ class _Run:
         self._tell(recipe)
         began, budget = time.monotonic(), self.setting.budget
         setting = replace(self.setting, metrics=(Recall @ budget, HitPrecision @ budget), budgets=())
-        (outcome,) = evaluate(self.documents, queries, [Config(recipe, encoder=STATIC)], setting=setting).outcomes
+        found = [
+            evaluate(self.documents, queries, [Config(recipe, encoder=encoder)], setting=replace(setting, embed=embed))
+            for encoder, embed in self._surrogates
+        ]
+        outcome = _mean_of([one.outcomes[0] for one in found])
         self.tried[recipe] = outcome
         recall, n = _mean(outcome, self._metric), len(queries)
         self.trials.append(Trial(recipe, stage, recall, n, outcome.costs.vectors, time.monotonic() - began))
@@ -259,14 +285,20 @@ class _Run:
 
         The first index is asked in every way, the others in those that are not measurably worse there.
         """
-        corpus = sum(map(find_encoder(self.encoder or MINILM).tokenizer.count, (one.text for one in self.documents)))
-        first, *others = self._finalists(start.recipe)
-        found = self._measured(first, list(dict.fromkeys([start, *asked(start, self.search.evidence)])))
-        embedded = found.outcomes[0].costs.embedded
+        counter = find_encoder(self.encoder or MINILM).tokenizer
+        corpus = sum(counter.count(one.text) - counter.n_special for one in self.documents)
+        embedded = self.screen.n_tokens if self.screen else 0
+        found = self._measured(start.recipe, list(dict.fromkeys([start, *asked(start, self.search.evidence)])))
+        embedded += found.outcomes[0].costs.embedded
         ways = _not_worse(found.part(choose))
-        for recipe in others:
-            more = self.tried[recipe].costs.embedded
-            if self._gone > self.search.seconds or embedded + more > self.search.passes * corpus:
+        finalists = self._finalists(start.recipe)
+        paid = shortlist(
+            {recipe: -place for place, recipe in enumerate(finalists)},
+            {recipe: self.tried[recipe].costs.embedded for recipe in finalists},
+            budget=int(_ABOUT * self.search.passes * corpus) - embedded,
+        )
+        for recipe in paid[: len(self.search.recipes) + _LAST]:
+            if self._gone > self.search.seconds:
                 self.n_left += 1
                 continue
             measured = self._measured(recipe, ways)
@@ -281,12 +313,13 @@ class _Run:
         )
 
     def _finalists(self, start: str) -> list[str]:
-        """Return what to embed: what one starts from, what is given, the best screened, the cheapest that ties."""
+        """Return what to embed beside the start: what is given, the cheapest that is near the best, the best ones."""
         compared = compare(
             {recipe: outcome.scores[self._metric] for recipe, outcome in self.tried.items()},
             costs={recipe: outcome.costs for recipe, outcome in self.tried.items()},
         )
-        return list(dict.fromkeys([start, *self.search.recipes, compared.names[0], compared.choice]))
+        order = dict.fromkeys([*self.search.recipes, compared.choice, *compared.names])
+        return [recipe for recipe in order if recipe != start]
 
     @property
     def _metric(self) -> str:
@@ -299,6 +332,14 @@ class _Run:
     def _tell(self, what: str) -> None:
         if self.progress is not None:
             self.progress(int(min(self._gone, self.search.seconds)), int(self.search.seconds), what)
+
+
+def _mean_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return an outcome whose scores are the means of those of several, question by question."""
+    first = outcomes[0]
+    columns = {name: zip(*(one.scores[name] for one in outcomes), strict=True) for name in first.scores}
+    scores = {name: tuple(sum(values) / len(outcomes) for values in column) for name, column in columns.items()}
+    return replace(first, scores=scores)
 
 
 def _mean(outcome: Outcome, metric: str) -> float:

@@ -146,6 +146,9 @@ def test_the_examples_of_a_methods_page_hold(page: Path, tmp_path: Path, monkeyp
     (tmp_path / "docs").mkdir()
     for name in ("report.md", "docs/terms.md"):
         (tmp_path / name).write_text("# Terms\n\nThe notice period is three months. It begins with the next month.\n")
+    asked = {"How long is it?": "The notice period is three months.", "When?": "It begins with the next month."}
+    lines = [json.dumps({"id": query, "query": query, "evidence": asked[query]}) for query in asked]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines))
     monkeypatch.chdir(tmp_path)
     programs = fences(page, "python")
     assert programs

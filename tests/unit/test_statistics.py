@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core.errors import ChunkwiseError
 from chunkwise.evaluate import statistics
-from chunkwise.evaluate.statistics import Interval, paired_bootstrap, paired_bootstraps
+from chunkwise.evaluate.statistics import Interval, kendall_tau, paired_bootstrap, paired_bootstraps
 
 
 def skewed(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
@@ -93,3 +93,29 @@ def test_differences_that_have_no_mean_are_refused(differences: list[float]) -> 
 def test_a_level_that_is_none_is_refused(level: float, resamples: int) -> None:
     with pytest.raises(ChunkwiseError, match=r"try level=0\.95"):
         paired_bootstrap([0.1, 0.2], level=level, resamples=resamples)
+
+
+def test_orders_that_are_the_same_reversed_or_half_alike_have_the_tau_of_the_books() -> None:
+    assert kendall_tau([0.1, 0.2, 0.9], [10.0, 20.0, 21.0]) == pytest.approx(1.0)
+    assert kendall_tau([0.1, 0.2, 0.9], [3.0, 2.0, 1.0]) == pytest.approx(-1.0)
+    # Of ten pairs the second order has two the other way round.
+    assert kendall_tau([1, 2, 3, 4, 5], [2, 1, 3, 5, 4]) == pytest.approx(0.6)
+
+
+def test_ties_of_one_score_lower_the_tau_and_count_for_no_order() -> None:
+    # Two pairs tell an order in both, one is tied in the first: 2 / sqrt(2 * 3).
+    assert kendall_tau([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / 6**0.5)
+
+
+def test_tau_is_that_of_scipy_on_scores_with_ties() -> None:
+    oracle = pytest.importorskip("scipy.stats").kendalltau
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        one, other = rng.integers(0, 6, (2, 30)).astype(float)
+        assert kendall_tau(one, other) == pytest.approx(oracle(one, other).statistic)
+
+
+def test_scores_that_are_all_the_same_have_no_order_and_no_tau() -> None:
+    for one, other in (([1.0, 1.0], [1.0, 2.0]), ([1.0], [1.0]), ([1.0, float("nan")], [1.0, 2.0])):
+        with pytest.raises(ChunkwiseError):
+            kendall_tau(one, other)

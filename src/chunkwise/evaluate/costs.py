@@ -33,7 +33,7 @@ class Spent:
 class Costs:
     """What one recipe costs. `tokens` and `search` are of one question, the others of the whole corpus.
 
-    `embedded` are the tokens that an encoder is given for the vectors, which is what a paid one counts.
+    `embedded` are the tokens that an encoder is given for the vectors, special ones not counted.
     """
 
     tokens: float = 0.0

@@ -1,4 +1,4 @@
-"""Tell a difference from chance: the paired bootstrap.
+"""Tell a difference from chance: the paired bootstrap; and how far two scores agree in order.
 
 Two methods answer the same questions, and the mean of the differences, question by question, is what is estimated.
 Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13: the percentile interval.
@@ -101,6 +101,28 @@ def mean_interval(
     drawn = paired_bootstrap(np.append(values, [0.0, 1.0]), level=level, resamples=resamples, seed=seed)
     mean = float(values.mean())
     return Interval(mean, min(drawn.low, mean), max(drawn.high, mean))
+
+
+def kendall_tau(one: Sequence[float] | Floats, other: Sequence[float] | Floats) -> float:
+    """Return how far two scores put the same things in the same order: 1 the same, 0 unrelated, -1 reversed.
+
+    Pairs that are tied in one of them count for neither order, and less can be reached: tau-b.
+    Source: Kendall 1945, The treatment of ties in ranking problems, doi:10.1093/biomet/33.3.239.
+    Cost: O(n ** 2) in time and memory.
+    Raises: ChunkwiseError where one has the same score for all, which says nothing of any order.
+
+    >>> kendall_tau([1, 2, 3, 4], [1, 2, 4, 3])
+    0.6666666666666666
+    """
+    values = np.asarray([one, other], np.float64)
+    if values.ndim != 2 or not np.isfinite(values).all():
+        raise ChunkwiseError(f"scores to put in order must be finite numbers, two of each thing; got {values.shape}")
+    rows, columns = np.triu_indices(values.shape[1], k=1)
+    signs = np.sign(values[:, rows] - values[:, columns])
+    told = np.abs(signs).sum(axis=1)
+    if not told.all():
+        raise ChunkwiseError("all scores are the same, which puts nothing in order; give two different ones at least")
+    return float(signs[0] @ signs[1] / np.sqrt(told[0] * told[1]))
 
 
 def draws(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
