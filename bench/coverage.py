@@ -45,9 +45,9 @@ PAIRS = (
     Pair("chroma", "hybrid, 200", "dense, 200"),
     Pair("chroma", "assembled", "hybrid, 200"),
     Pair("covidqa", "hybrid, 200", "lexical, 200"),
-    Pair("covidqa", "assembled", "assembled, coarse"),
+    Pair("covidqa", "assembled", "assembled, ladder, coarse"),
     Pair("qmsum", "hybrid, 200", "lexical, 200"),
-    Pair("chroma", "assembled", "assembled, fine"),
+    Pair("chroma", "assembled", "assembled, ladder, fine"),
     Pair("xquad-en", "assembled", "hybrid, 200"),
 )
 
