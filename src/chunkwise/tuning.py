@@ -349,14 +349,18 @@ def _mean(outcome: Outcome, metric: str) -> float:
 def _choice(found: Evaluation, start: str) -> str:
     """Return what to take: the choice, if it is clearly ahead of the start, or cheaper and surely not far behind it.
 
-    Among few questions something is best, and something cheap ties with it, by chance.
+    Among few questions something is best, and something cheap ties with it, by chance. Only these two are compared: the
+    intervals of all pairs, which hold together, are wide, and would keep a start that is far behind.
     """
-    compared = found.comparison
-    if start not in compared.ties or compared.choice == start:
-        return compared.choice
-    costs = {name: compared.costs[name] for name in (start, compared.choice)}
-    is_cheaper = cheapest(costs) == [compared.choice]
-    return compared.choice if is_cheaper and compared.is_near(compared.choice, start) else start
+    choice = found.comparison.choice
+    of = {one.config.label: one for one in found.outcomes if one.config.label in (choice, start)}
+    if len(of) == 1:  # the start, or there is none among what may be chosen
+        return choice
+    pair = compare({name: one.scores[found.metric] for name, one in of.items()}, groups=found.groups)
+    if pair.difference(choice, start).low > 0:
+        return choice
+    is_cheaper = cheapest({name: one.costs for name, one in of.items()}) == [choice]
+    return choice if is_cheaper and pair.is_near(choice, start) else start
 
 
 def _not_worse(found: Evaluation) -> list[Config]:
