@@ -227,29 +227,31 @@ class Built:
 
     def outcome(self, config: Config, queries: Sequence[Query], setting: Setting) -> Outcome:
         """Ask every question, and score what is found."""
-        find, seconds = self._find(config, setting), []
+        seconds: list[float] = []
         scores: dict[str, list[float]] = {repr(metric): [] for metric in setting.metrics}
         curve: dict[int, list[float]] = {size: [] for size in setting.curve}
         paid, found = [], []
-        find(queries[0])  # the first question builds what is searched in
-        for query in queries:
-            start = time.perf_counter()
-            answers = find(query)
-            seconds.append(time.perf_counter() - start)
-            for metric in setting.metrics:
-                scores[repr(metric)].append(_score(metric, query, answers, setting.budget))
-            for size, metric in setting.curve.items():
-                curve[size].append(_score(metric, query, answers, setting.budget))
-            hits = answers[setting.budget]
-            paid.append(_score(Tokens @ setting.budget, query, answers, setting.budget))
-            found.append(tuple(_found(hit, setting.budget) for hit in hits))
+        with measured() as searching:
+            find = self._find(config, setting)
+            find(queries[0])  # the first question builds what is searched in
+            for query in queries:
+                start = time.perf_counter()
+                answers = find(query)
+                seconds.append(time.perf_counter() - start)
+                for metric in setting.metrics:
+                    scores[repr(metric)].append(_score(metric, query, answers, setting.budget))
+                for size, metric in setting.curve.items():
+                    curve[size].append(_score(metric, query, answers, setting.budget))
+                hits = answers[setting.budget]
+                paid.append(_score(Tokens @ setting.budget, query, answers, setting.budget))
+                found.append(tuple(_found(hit, setting.budget) for hit in hits))
         costs = Costs(
             tokens=fmean(paid),
             vectors=self.store.count(),
             embedded=self.embedded,
             cutting=self.cutting,
             embedding=self.embedding,
-            search=Spent(median(seconds)),
+            search=Spent(median(seconds), searching.spent.memory),
         )
         return Outcome(
             config,

@@ -33,7 +33,8 @@ class Spent:
 class Costs:
     """What one recipe costs. `tokens` and `search` are of one question, the others of the whole corpus.
 
-    `embedded` are the tokens that an encoder is given for the vectors, special ones not counted.
+    The memory of `search` is that of asking all questions, with what is searched in. `embedded` are the tokens that an
+    encoder is given for the vectors, special ones not counted.
     """
 
     tokens: float = 0.0
