@@ -52,6 +52,7 @@ def test_what_comes_after_one_another_adds_up_and_shares_memory() -> None:
         (Costs(tokens=798.2, vectors=1000), Costs(tokens=797.9, vectors=6000)),  # the same but for rounding
         (Costs(vectors=1000, embedding=Spent(2)), Costs(vectors=1001, embedding=Spent(20))),
         (Costs(search=Spent(0.01)), Costs(search=Spent(0.5))),
+        (Costs(vectors=9, cutting=Spent(1), search=Spent(0.01)), Costs(vectors=9, cutting=Spent(12))),
     ],
 )
 def test_costs_are_ordered_by_what_is_paid_for_longest(cheap: Costs, dear: Costs) -> None:
@@ -60,6 +61,8 @@ def test_costs_are_ordered_by_what_is_paid_for_longest(cheap: Costs, dear: Costs
 
 def test_what_varies_from_run_to_run_is_no_difference() -> None:
     slow, quick = Costs(800, 1000, search=Spent(0.028)), Costs(790, 1010, search=Spent(0.022))
+    assert cheapest({"slow": slow, "quick": quick}) == ["slow", "quick"]
+    quick, slow = Costs(800, 1000, search=Spent(0.003)), Costs(800, 1000, search=Spent(0.03))
     assert cheapest({"slow": slow, "quick": quick}) == ["slow", "quick"]
     assert cheapest({}) == []
 

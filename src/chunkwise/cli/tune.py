@@ -109,7 +109,7 @@ def tune(
     if json is not None or report is not None:
         confirmed = replace(tuned.confirmed, repeat=shlex.join(["chunkwise", *sys.argv[1:]]))
         if report is not None:
-            confirmed = blamed(confirmed, corpus.documents, [tuned.chosen.label, tuned.start.label], setting=setting)
+            confirmed = blamed(confirmed, corpus.documents, [tuned.chosen.label, tuned.plain.label], setting=setting)
         write_results(confirmed, corpus.documents, json, report)
 
 

@@ -61,12 +61,13 @@ class Costs:
 def cheapest(costs: Mapping[str, Costs]) -> list[str]:
     """Return those of which none is clearly cheaper, in the order in which they are given.
 
-    What is within a twentieth is no difference, of seconds what is within a half: they vary from run to run.
+    What is within a twentieth is no difference; of seconds, which vary from run to run, what is within a half, ten
+    seconds of an index, and a twentieth of a second of a question: a model that reads the answer takes longer.
     """
     left = list(costs)
-    for i, slack in enumerate((0.05, 0.05, 0.5, 0.5)):
+    for i, (share, least_that_counts) in enumerate(((0.05, 0.0), (0.05, 0.0), (0.5, 10.0), (0.5, 0.05))):
         least = min((costs[name].order[i] for name in left), default=0.0)
-        left = [name for name in left if costs[name].order[i] <= (1 + slack) * least]
+        left = [name for name in left if costs[name].order[i] <= least + max(share * least, least_that_counts)]
     return left
 
 
