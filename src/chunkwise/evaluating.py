@@ -47,6 +47,11 @@ __all__ = ["BUDGETS", "Evaluation", "answered", "blamed", "evaluate"]
 # In tokens: where the curve of recall against what is returned is drawn.
 BUDGETS = (100, 200, 400, 800, 1200, 2000, 3000)
 
+_OWN = (
+    "the answers are those of the questions themselves: faithfulness tells whether they could be given from what was "
+    "found, completeness tells nothing"
+)
+
 Progress = Callable[[int, int, str], None]
 """Called with the number of configs done, the number of configs, and the label of the one just done."""
 
@@ -165,7 +170,9 @@ def answered(
     Raises: ChunkwiseError where there are no answers, AnswerError if a model can't be asked.
     """
     texts = {document.id: document.text for document in documents}
+    notes: tuple[str, ...] = ()
     if given is None and llm is None:
+        notes = (_OWN,)
         given = {one.id: Response((Statement(one.answer),)) for one in evaluation.queries if one.answer}
         if not given:
             raise ChunkwiseError(
@@ -175,7 +182,7 @@ def answered(
     for outcome in evaluation.outcomes:
         hits = {query.id: own for query, own in zip(evaluation.queries, outcome.hits(texts), strict=True)}
         told = answers_for(evaluation.queries, hits, texts=texts, judge=judge, llm=llm, given=given)
-        outcomes.append(replace(outcome, answers=told))
+        outcomes.append(replace(outcome, answers=replace(told, notes=(*notes, *told.notes))))
     return replace(evaluation, outcomes=tuple(outcomes))
 
 

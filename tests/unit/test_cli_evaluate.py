@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,11 @@ def test_answers_are_judged_by_a_heuristic_that_says_so(docs: Path) -> None:
     assert "the HEURISTIC against 12 labels" in out
     (told,) = json.loads((docs.parent / "r.json").read_text())["configs"]
     assert told["answers"]["judge"]["kind"] == "heuristic"
-    assert "faithfulness (heuristic)" in (docs.parent / "r.html").read_text()
+    page = (docs.parent / "r.html").read_text()
+    assert "faithfulness (heuristic)" in page
+    section = page[page.index('id="answers"') :]
+    head, row = (re.search(rf"<{tag}>.*?</{tag}>", section, re.DOTALL)[0] for tag in ("thead", "tbody"))  # type: ignore[index]
+    assert row.count("<td") + row.count("<th") == head.count("<th") - 1 + head.count('colspan="2"')
     _, err = run(*of, "--answers", code=2)
     assert "the questions have no answers to judge" in err
     _, err = run(*of, "--llm", "https://host/v1#m", "--given", answers, code=2)

@@ -13,8 +13,9 @@ from chunkwise import ChunkwiseError, Document, Evidence, Index, Query, RecipeEr
 from chunkwise.core.config import EVIDENCE, Config
 from chunkwise.core.types import Chunk
 from chunkwise.embed import custom_encoder
+from chunkwise.evaluate.answered import judge_by
 from chunkwise.evaluate.measures import Recall, kept, tokens
-from chunkwise.evaluating import Setting, blamed, evaluate
+from chunkwise.evaluating import Setting, answered, blamed, evaluate
 from unit.hashing import HashingEncoder, hashed
 
 TOPICS = ("pumps", "valves", "seals", "lamps", "clocks", "kettles", "ladders", "mirrors")
@@ -159,6 +160,28 @@ def test_blame_is_of_the_same_budget_as_the_score() -> None:
     (first, second) = blamed(found, DOCUMENTS, labels[:1], setting=SETTING).outcomes
     assert first.blame is not None
     assert second.blame is None
+
+
+def test_answers_that_questions_have_are_judged_by_what_was_found() -> None:
+    texts = {one.id: one.text for one in DOCUMENTS}
+    own = [
+        replace(query, answer=query.evidence[0][0].span.slice(texts[query.evidence[0][0].document_id]))
+        for query in QUERIES
+    ]
+    found = evaluate(DOCUMENTS, own, [config()], setting=SETTING)
+    (outcome,) = answered(found, DOCUMENTS, judge=judge_by()).outcomes
+    assert outcome.answers is not None
+    assert outcome.answers.kind == "heuristic"
+    assert "those of the questions themselves" in outcome.answers.notes[0]
+    scores = outcome.answers.scores("faithfulness")
+    whole = {query.id for query, score in zip(own, outcome.scores[found.metric], strict=True) if score == 1}
+    assert {id for id in whole if scores[id] == 1} == whole
+    with pytest.raises(ChunkwiseError, match="no answers to judge"):
+        answered(evaluate(DOCUMENTS, QUERIES, [config()], setting=SETTING), DOCUMENTS, judge=judge_by())
+    for hits, kept_ in zip(outcome.hits(texts), outcome.found, strict=True):
+        assert [hit.chunk.text for hit in hits] == [
+            "".join(span.slice(texts[one.document_id]) for span in one.spans) for one in kept_
+        ]
 
 
 def test_one_question_tells_nothing_apart() -> None:

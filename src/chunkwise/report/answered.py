@@ -18,20 +18,17 @@ def drawn(ranking: Ranking) -> Iterator[str]:
     by = "a heuristic, which compares words and understands nothing" if first.kind == "heuristic" else first.judge
     yield from table(
         f"<tr>{column('#')}{column('Config', 'left')}{heads}{column('Answers')}</tr>",
-        (
-            f"{row(ranking, outcome)}{_cells(answers, first)}<td>{len(answers.rows)}</td></tr>\n"
-            for outcome, answers in judged
-        ),
+        (f"{row(ranking, outcome)}{_cells(answers, first)}</tr>\n" for outcome, answers in judged),
         label="How good answers are",
         caption=f"Means in points, with 95 % intervals, judged by {safe(by)}.",
         can_sort=False,
     )
     notes = dict.fromkeys(note for _, answers in judged for note in remarks(answers))
-    yield "".join(f"<p>{safe(note)}.</p>\n" for note in notes)
+    yield "".join(f"<p>{safe(note[:1].upper() + note[1:])}.</p>\n" for note in notes)
 
 
 def _cells(answers: Judged, first: Judged) -> str:
-    """Return the mean of every aspect that the first config was judged in."""
+    """Return the mean of every aspect that the first config was judged in, and how many answers there are."""
     cells = ""
     for aspect in ASPECTS:
         if not first.mean(aspect):
