@@ -1,6 +1,6 @@
 """The command line. One file a verb; what is heavy is imported when a verb runs.
 
-Exit codes: 0 done (skipped files are listed), 1 a check found a fault, 2 bad input, 130 interrupted.
+Exit codes: 0 done (skipped files are listed), 1 a check found a fault or a gate a regression, 2 bad input, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chunkwise.cli.tune import tune
 app = typer.Typer(
     name="chunkwise",
     help="Cut documents into chunks for retrieval, prove the cuts sound, and find which cut is right.",
-    epilog="Exit codes: 0 done, 1 a check found a fault, 2 bad input, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 a check found a fault or a gate a regression, 2 bad input, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -14,7 +14,7 @@ from chunkwise.cli.answering import Answering
 from chunkwise.cli.corpora import corpus_of
 from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
 from chunkwise.cli.index import CacheOption, EncoderOption, LateOption, NoCacheOption, SummariesOption
-from chunkwise.cli.terminal import TokenizerOption, counted, fail, one_line, print_text, progress, say, written_aside
+from chunkwise.cli.terminal import counted, fail, one_line, print_text, progress, say, written_aside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 QueriesOption = Annotated[
     Path, typer.Option("--queries", "-q", help="The questions: .jsonl, .yaml or .csv.", metavar="FILE")
+]
+
+BudgetTokenizerOption = Annotated[
+    str | None,
+    typer.Option("--tokenizer", "-t", help="What the budget is counted with: your model's. By default cl100k_base."),
 ]
 
 # What is measured where no recipe is named: the default, and what most start with.
@@ -57,7 +62,7 @@ def evaluate(
         typer.Option("--config", help="A chunkwise.toml to measure. May be given again.", metavar="FILE"),
     ] = None,
     tokens: Annotated[int, typer.Option("--tokens", help="The budget of evidence for a question.", min=1)] = 800,
-    tokenizer: TokenizerOption = None,
+    tokenizer: BudgetTokenizerOption = None,
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-m", help="What to measure beside recall, e.g. 'nDCG @ 10'. May be given again."),

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chunkwise.cli.corpora import corpus_of
-from chunkwise.cli.evaluate import write_results
+from chunkwise.cli.evaluate import BudgetTokenizerOption, write_results
 from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
 from chunkwise.cli.index import CacheOption, EncoderOption, NoCacheOption
-from chunkwise.cli.terminal import TokenizerOption, counted, fail, print_text, progress, say
+from chunkwise.cli.terminal import counted, fail, print_text, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def tune(
         float, typer.Option("--passes", help="How often as much as the corpus may be embedded.", min=1)
     ] = 2.0,
     seed: Annotated[int, typer.Option("--seed", help="Another number parts the questions otherwise.")] = 0,
-    tokenizer: TokenizerOption = None,
+    tokenizer: BudgetTokenizerOption = None,
     json: Annotated[
         Path | None, typer.Option("--json", help="Write the results of the last few to this file.", metavar="FILE")
     ] = None,
