@@ -1,6 +1,7 @@
 """The command line. One file a verb; what is heavy is imported when a verb runs.
 
-Exit codes: 0 done (skipped files are listed), 1 a check found a fault or a gate a regression, 2 bad input, 130 interrupted.
+Exit codes: 0 done (skipped files are listed), 1 a check found a fault or a gate a regression, 2 bad input,
+130 interrupted.
 """
 
 from __future__ import annotations
