@@ -297,9 +297,12 @@ class _Run:
         counter = find_encoder(self.encoder or MINILM).tokenizer
         corpus = sum(counter.count(one.text) - counter.n_special for one in self.documents)
         embedded = self.screen.n_tokens if self.screen else 0
-        found = self._measured(start.recipe, list(dict.fromkeys([start, *asked(start, self.search.evidence)])))
+        # Synthetic questions are made of the words of their evidence: they can't tell how well a search by words does.
+        synthetic = 2 * sum(query.is_synthetic for query in self.queries) > len(self.queries)
+        ways = asked(start, self.search.evidence, ranked_by=[start.retrieval] if synthetic else None)
+        found = self._measured(start.recipe, list(dict.fromkeys([start, *ways])))
         embedded += found.outcomes[0].costs.embedded
-        ways = _not_worse(found.part(choose))
+        others = _not_worse(found.part(choose))
         finalists = self._finalists(start.recipe)
         paid = shortlist(
             {recipe: -place for place, recipe in enumerate(finalists)},
@@ -310,7 +313,7 @@ class _Run:
             if self._gone > self.search.seconds:
                 self.n_left += 1
                 continue
-            measured = self._measured(recipe, ways)
+            measured = self._measured(recipe, others)
             embedded += measured.outcomes[0].costs.embedded
             found = replace(found, outcomes=found.outcomes + measured.outcomes)
         return found, embedded / corpus

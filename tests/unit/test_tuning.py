@@ -130,6 +130,15 @@ def test_only_evidence_that_may_be_chosen_is() -> None:
     assert found.start.label in found.confirmed.comparison.names
 
 
+def test_synthetic_questions_do_not_choose_how_to_rank() -> None:
+    drafted = [replace(query, meta={"synthetic": "fact"}) for query in QUESTIONS]
+    search = Search(seconds=0.0, strategies=("recursive",))
+    found = tune(HOUSES, drafted, setting=SETTING, encoder="static", search=search)
+    assert {outcome.config.retrieval for outcome in found.choosing.outcomes} == {"hybrid()"}
+    asked_of = tune(HOUSES, QUESTIONS, setting=SETTING, encoder="static", search=search)
+    assert len({outcome.config.retrieval for outcome in asked_of.choosing.outcomes}) > 1
+
+
 def scored(recipe: str, recall: Sequence[float], precision: float) -> Outcome:
     values: Mapping[str, tuple[float, ...]] = {"recall": tuple(recall), "precision": (precision,) * len(recall)}
     return Outcome(Config(recipe), values, {}, ((),) * len(recall), Costs())

@@ -83,13 +83,15 @@ def overlaps() -> list[str]:
     return ["", f"overlap(sentences={int(bounds['sentences'].low)})", f"overlap(ratio={share:.2g})"]
 
 
-def asked(config: Config, kinds: Iterable[EvidenceKind] = EVIDENCE) -> Iterator[Config]:
-    """Yield the ways to ask an index: by each kind of evidence, and of chunks by each way to rank."""
+def asked(
+    config: Config, kinds: Iterable[EvidenceKind] = EVIDENCE, *, ranked_by: Iterable[str] | None = None
+) -> Iterator[Config]:
+    """Yield the ways to ask an index: by each kind of evidence, and of chunks by each way to rank, by default all."""
     for kind in kinds:
         if kind != "chunks":
             yield replace(config, evidence=kind, retrieval="hybrid()")
             continue
-        for retrieval in rankings():
+        for retrieval in rankings() if ranked_by is None else ranked_by:
             yield replace(config, evidence=kind, retrieval=retrieval)
 
 
