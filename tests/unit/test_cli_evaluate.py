@@ -48,6 +48,10 @@ def test_results_are_a_baseline_and_a_regression_ends_with_1(docs: Path) -> None
     told = json.loads(results.read_text())
     assert told["configs"][0]["recipe"] == "recursive(size=60)"
     assert told["repeat"].startswith("chunkwise evaluate")
+    for password in (("--password", "s3cret"), ("--password=s3cret",)):
+        run(*of, "-r", "recursive(size=60)", *password, "--json", results, "--report", docs.parent / "r.html")
+        assert "--password" in json.loads(results.read_text())["repeat"]
+        assert "s3cret" not in results.read_text() + (docs.parent / "r.html").read_text()
     out, _ = run(*of, "-r", "recursive(size=60)", "--baseline", results)
     assert "as before, on 12 questions" in out
     out, err = run(*of, "-r", "fixed(size=10)", "--baseline", results, code=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +12,7 @@ from chunkwise.cli.answering import Answering
 from chunkwise.cli.corpora import corpus_of
 from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
 from chunkwise.cli.index import CacheOption, EncoderOption, LateOption, NoCacheOption, SummariesOption
-from chunkwise.cli.terminal import counted, fail, one_line, print_text, progress, say, written_aside
+from chunkwise.cli.terminal import counted, fail, one_line, print_text, progress, repeated, say, written_aside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,7 +133,7 @@ def evaluate(
     texts, asked = corpus.documents, read_queries(queries, corpus)
     with progress("evaluating") as show:
         found = measure(texts, asked, configs, setting=setting, progress=show)
-    found = replace(found, repeat=shlex.join(["chunkwise", *sys.argv[1:]]))
+    found = replace(found, repeat=repeated())
     if blame != "none":
         named = [found.comparison.choice] if blame == "chosen" else [one.config.label for one in found.outcomes]
         found = blamed(found, texts, named, setting=setting)

@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import json
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -101,6 +102,18 @@ def chosen(recipe: str | None, preset: str | None) -> str | None:
     say(f"preset {preset}: {found.recipe}")
     say(f"  for {found.about}; source: {found.source}")
     return found.recipe
+
+
+def repeated() -> str:
+    """Return the command that is running, to be written down: without what opens encrypted files."""
+    words: list[str] = []
+    for word in sys.argv[1:]:
+        name, given, _ = word.partition("=")
+        if words and words[-1] == "--password":
+            words.append("...")
+        else:
+            words.append(f"{name}=..." if name == "--password" and given else word)
+    return shlex.join(["chunkwise", *words])
 
 
 def load_module(name: str) -> None:

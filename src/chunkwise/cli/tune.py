@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +14,7 @@ from chunkwise.cli.corpora import corpus_of
 from chunkwise.cli.evaluate import BudgetTokenizerOption, write_results
 from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
 from chunkwise.cli.index import CacheOption, EncoderOption, NoCacheOption
-from chunkwise.cli.terminal import counted, fail, print_text, progress, say
+from chunkwise.cli.terminal import counted, fail, print_text, progress, repeated, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +105,7 @@ def tune(
     write_config(replace(tuned.chosen, clean=clean or ""), output, notes=_notes(tuned, asked))
     say(f"{output}: what was chosen; chunkwise index and chunkwise search go by it")
     if json is not None or report is not None:
-        confirmed = replace(tuned.confirmed, repeat=shlex.join(["chunkwise", *sys.argv[1:]]))
+        confirmed = replace(tuned.confirmed, repeat=repeated())
         if report is not None:
             confirmed = blamed(confirmed, corpus.documents, [tuned.chosen.label, tuned.plain.label], setting=setting)
         write_results(confirmed, corpus.documents, json, report)
