@@ -115,6 +115,9 @@ class Tuned:
     def verdict(self) -> str:
         """What can be said in plain words."""
         compared, label = self.confirmed.comparison, self.chosen.label
+        if compared.n_groups < FEWEST:
+            few = f"{compared.n_groups} to confirm with can tell nothing"
+            return f"{label}: {few}; at least {2 * FEWEST} questions are needed."
         told = (
             f"{label}: {100 * compared.means[label]:.1f} % of the evidence in {self.confirmed.tokens} tokens, on "
             f"{len(self.confirmed.queries)} questions that it was not chosen on"

@@ -15,6 +15,7 @@ from chunkwise.evaluate.moves import moves
 from chunkwise.evaluate.results import Outcome
 from chunkwise.evaluate.routing import better, kinds, routed
 from chunkwise.evaluate.space import PROSE, Cut, around, asked, coarse, overlaps, sizes
+from chunkwise.evaluate.summary import config_table
 from chunkwise.evaluating import Setting
 from chunkwise.pipeline import DEFAULT_RECIPE, chunker, parse
 from chunkwise.tuning import Search, Tuned, halves, tune
@@ -120,6 +121,18 @@ def test_without_time_or_passes_what_one_starts_from_is_measured_all_the_same() 
     assert {outcome.config.recipe for outcome in found.choosing.outcomes} == {DEFAULT_RECIPE}
     assert found.n_left > 0
     assert found.passes < 1.5
+
+
+def test_too_few_questions_to_confirm_with_give_no_number() -> None:
+    search = Search(seconds=0.0, strategies=("recursive",))
+    found = tune(HOUSES, QUESTIONS[:3], setting=SETTING, encoder="static", search=search)
+    assert found.chosen == found.start
+    assert "1 to confirm with can tell nothing; at least 10 questions are needed" in found.verdict
+    assert "points" not in found.verdict
+    table, verdict = config_table(found.confirmed), found.confirmed.comparison.verdict
+    assert "inf" not in table
+    assert "*" not in table
+    assert "Take" not in verdict
 
 
 def test_only_evidence_that_may_be_chosen_is() -> None:

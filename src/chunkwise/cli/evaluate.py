@@ -11,7 +11,7 @@ import typer
 from chunkwise.cli.answering import Answering
 from chunkwise.cli.corpora import corpus_of
 from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
-from chunkwise.cli.index import CacheOption, EncoderOption, LateOption, NoCacheOption, SummariesOption
+from chunkwise.cli.index import CacheOption, EncoderOption, LateOption, NoCacheOption, SummariesOption, kept_at
 from chunkwise.cli.terminal import counted, fail, one_line, print_text, progress, repeated, say, written_aside
 
 if TYPE_CHECKING:
@@ -109,21 +109,18 @@ def evaluate(
 
     from chunkwise.configs import read_config
     from chunkwise.core.config import Config
-    from chunkwise.embed.cache import USER_CACHE
     from chunkwise.evaluate.measures import parse_metric
     from chunkwise.evaluate.queries import read_queries
     from chunkwise.evaluate.result_files import read_baseline
     from chunkwise.evaluating import Setting, blamed
     from chunkwise.evaluating import evaluate as measure
 
-    if cache and no_cache:
-        fail("--cache names a file, --no-cache wants none: give one of the two")
     if blame not in ("chosen", "all", "none"):
         fail(f"--blame {blame}: write chosen, all or none")
     earlier = read_baseline(baseline) if baseline is not None else None  # what is wrong with it is told at once
     setting = replace(
         Setting.of(tokens, tokenizer=tokenizer or "", metrics=[parse_metric(one) for one in metric or ()]),
-        cache=None if no_cache else cache or USER_CACHE,
+        cache=kept_at(cache, no_cache),
     )
     base = Config("", encoder=encoder or "", late=bool(late), summaries=bool(summaries))
     configs = [read_config(file) for file in config or ()]
@@ -170,9 +167,9 @@ def _print(found: Evaluation) -> None:
     from chunkwise.evaluate.summary import config_table, measured
 
     say(measured(found))
-    for outcome in found.outcomes:
-        for note in outcome.notes:
-            say(f"note: {outcome.config.label}: {note}")
+    for note in dict.fromkeys(note for outcome in found.outcomes for note in outcome.notes):
+        labels = [outcome.config.label for outcome in found.outcomes if note in outcome.notes]
+        say(f"note: {note}" if len(labels) == len(found.outcomes) else f"note: {', '.join(labels)}: {note}")
     print_text(config_table(found))
     print_text(f"\n{found.comparison.verdict}")
     if blames := [outcome.blame for outcome in found.outcomes if outcome.blame is not None]:

@@ -58,6 +58,15 @@ SummariesOption = Annotated[
 ]
 
 
+def kept_at(cache: str | None, no_cache: bool) -> str | None:
+    """Return where vectors are kept, by the two options about it: a file, the user's, or nowhere."""
+    from chunkwise.embed.cache import USER_CACHE
+
+    if cache and no_cache:
+        fail("--cache names a file, --no-cache wants none: give one of the two")
+    return None if no_cache else cache or USER_CACHE
+
+
 def index(
     paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
     index: IndexOption = "index",
@@ -78,14 +87,11 @@ def index(
     no_config: NoConfigOption = False,
 ) -> None:
     """Index files for search. Only what is new or changed is embedded."""
-    from chunkwise.embed.cache import USER_CACHE
     from chunkwise.pipeline import Index
 
-    if cache and no_cache:
-        fail("--cache names a file, --no-cache wants none: give one of the two")
     if index == "memory:":
         fail("an index in memory is gone when the command ends; name a folder with --index")
-    vectors = None if no_cache else cache or USER_CACHE
+    vectors = kept_at(cache, no_cache)
     recipe = chosen(recipe, preset)
     made = {"recipe": recipe, "encoder": encoder, "late": late, "summaries": summaries}
     by = config_of(config, off=no_config, options={**made, "clean": clean})

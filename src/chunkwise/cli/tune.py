@@ -13,7 +13,7 @@ import typer
 from chunkwise.cli.corpora import corpus_of
 from chunkwise.cli.evaluate import BudgetTokenizerOption, write_results
 from chunkwise.cli.files import CleanOption, GlobOption, LimitOption, PasswordOption
-from chunkwise.cli.index import CacheOption, EncoderOption, NoCacheOption
+from chunkwise.cli.index import CacheOption, EncoderOption, NoCacheOption, kept_at
 from chunkwise.cli.terminal import counted, fail, print_text, progress, repeated, say
 
 if TYPE_CHECKING:
@@ -78,14 +78,11 @@ def tune(
     """Find how to cut, search and answer by your own questions, and write it as chunkwise.toml."""
     from chunkwise.configs import write_config
     from chunkwise.core.config import EVIDENCE
-    from chunkwise.embed.cache import USER_CACHE
     from chunkwise.evaluate.space import PROSE
     from chunkwise.evaluating import Setting, blamed
     from chunkwise.tuning import Search
     from chunkwise.tuning import tune as search
 
-    if cache and no_cache:
-        fail("--cache names a file, --no-cache wants none: give one of the two")
     if unknown := sorted({*(evidence or ())} - {*EVIDENCE}):
         fail(f"--evidence {unknown[0]}: write one of {', '.join(EVIDENCE)}")
     wanted = Search(
@@ -96,7 +93,7 @@ def tune(
         recipes=tuple(recipe or ()),
         seed=seed,
     )
-    setting = replace(Setting.of(tokens, tokenizer=tokenizer or ""), cache=None if no_cache else cache or USER_CACHE)
+    setting = replace(Setting.of(tokens, tokenizer=tokenizer or ""), cache=kept_at(cache, no_cache))
     corpus = corpus_of(paths, glob, password, limit, clean, but=queries)
     asked = _questions(queries, corpus, seed)
     with progress("tuning") as show:

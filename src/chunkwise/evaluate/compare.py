@@ -312,7 +312,7 @@ def _sentences(found: Comparison) -> Iterator[str]:
                 f"{first} leads {rival} by {_points(told)}; were that the truth, about {_rounded(found.n_more)} more "
                 "questions would show it."
             )
-    if not found.winner and all(name in found.costs for name in found.ties):
+    if not found.winner and found.n_groups >= FEWEST and all(name in found.costs for name in found.ties):
         cost = str(found.costs[found.choice])
         taken = f"{found.choice}{f' ({cost})' if cost else ''}"
         margin = f"{100 * MARGIN:.0f} points"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunkwise.evaluate.compare import FEW, mean_intervals
+from chunkwise.evaluate.compare import FEW, FEWEST, mean_intervals
 from chunkwise.evaluate.results import Evaluation, Outcome
 from chunkwise.evaluate.tables import aligned
 
@@ -41,14 +41,15 @@ def _row(found: Evaluation, outcome: Outcome, shown: list[str]) -> list[str]:
     compared, label, costs = found.comparison, outcome.config.label, outcome.costs
     scores = outcome.scores[found.metric]
     (interval,) = mean_intervals([scores], groups=found.groups)
-    first = compared.names[0]
+    first, can_tell = compared.names[0], compared.n_groups >= FEWEST
     if label == first:
         behind = ""
     else:
         told = compared.differences[first, label]
         tie = "" if told.is_clear else ", a tie"
-        behind = f"{100 * told.mean:.1f} [{100 * told.low:.1f}, {100 * told.high:.1f}]{tie}"
-    marks = "*" * (label == compared.choice and len(compared.names) > 1)
+        bounds = f"[{100 * told.low:.1f}, {100 * told.high:.1f}]{tie}" if can_tell else "not to be told"
+        behind = f"{100 * told.mean:.1f} {bounds}"
+    marks = "*" * (label == compared.choice and len(compared.names) > 1 and can_tell)
     return [
         f"{_points(scores)}{marks}",
         f"[{100 * interval.low:.1f}, {100 * interval.high:.1f}]" if interval else "",
