@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -36,7 +37,7 @@ def result_fields(evaluation: Evaluation) -> dict[str, Any]:
         "winner": compared.winner,
         "ties": list(compared.ties),
         "differences": [
-            {"of": one, "to": other, "mean": told.mean, "low": told.low, "high": told.high}
+            {"of": one, "to": other, "mean": told.mean, "low": _finite(told.low), "high": _finite(told.high)}
             for (one, other), told in compared.differences.items()
         ],
         "queries": [
@@ -50,6 +51,11 @@ def result_fields(evaluation: Evaluation) -> dict[str, Any]:
         ],
         "configs": [_outcome_fields(outcome) for outcome in evaluation.outcomes],
     }
+
+
+def _finite(end: float) -> float | None:
+    """Return the end of an interval, none where too few questions tell one: JSON has no infinity."""
+    return end if math.isfinite(end) else None
 
 
 def _outcome_fields(outcome: Outcome) -> dict[str, Any]:
