@@ -11,7 +11,7 @@ import numpy as np
 from chunkwise.core.protocols import Ruler
 from chunkwise.text.engines import EngineName, engine, fastest, widths
 from chunkwise.text.rulers import TokenRuler, token_ruler
-from chunkwise.text.segments import Encoding, Ints
+from chunkwise.text.segments import Encoding, Ints, in_threads
 
 # Letters and digits of the commonest scripts: in every version of Unicode they are what they are.
 _WORD = (
@@ -66,7 +66,7 @@ def _encoding(name: str, chosen: EngineName) -> Encoding:
         """Return where each token ends, in code points; a token that ends inside one ends after it."""
         return np.cumsum(width.take(found.encode(piece)), dtype=np.int32)
 
-    return Encoding(ends_of, found.count, _SYNC, threads=True)
+    return Encoding(in_threads(ends_of), found.count, _SYNC)
 
 
 @lru_cache(maxsize=_KEPT)

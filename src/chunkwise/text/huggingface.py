@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -18,7 +18,7 @@ from chunkwise.core.errors import RecipeError
 from chunkwise.core.protocols import Ruler
 from chunkwise.text.engines import BYTE_PAIRS
 from chunkwise.text.rulers import TokenRuler, token_ruler
-from chunkwise.text.segments import Encoding, Ints, segments
+from chunkwise.text.segments import Encoding, Ints, grouped, segments
 from chunkwise.text.unicode import encodable
 
 MINILM = "all-MiniLM-L6-v2"
@@ -170,9 +170,10 @@ def _splits_like_gpt(splitter: Mapping[str, Any]) -> bool:
 def _encoding(name: str) -> Encoding:
     loaded = huggingface(name)
 
-    def ends_of(piece: str) -> Ints:
-        offsets = loaded.encode(encodable(piece), add_special_tokens=False).offsets
-        return np.maximum.accumulate(np.array([end for _, end in offsets], np.int32))
+    def ends_of(pieces: Iterable[str]) -> Iterator[Ints]:
+        for group in grouped(encodable(piece) for piece in pieces):
+            for found in loaded.encode_batch(group, add_special_tokens=False):  # on every core
+                yield np.maximum.accumulate(np.array([end for _, end in found.offsets], np.int32))
 
     def count(piece: str) -> int:
         return len(loaded.encode(encodable(piece), add_special_tokens=False).ids)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -19,22 +20,23 @@ Ints: TypeAlias = NDArray[np.int32]
 
 # How many characters are encoded at once: enough for a call to cost nothing, little enough for a bound on memory.
 SEGMENT = 1 << 18
+# How many pieces are handed to the cores together: enough for sixteen, little enough for a bound on memory.
+_GROUP = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
     """How a tokenizer encodes: what it makes of a piece by itself, and where a text parts into such pieces.
 
-    `ends_of` returns where the tokens of a piece end, int32 [n_tokens], in order; `count` how many they are.
+    `ends_of` yields where the tokens of each of some pieces end, int32 [n_tokens], in order; `count` how many one has.
     `sync` matches, with no width, where the tokenizer always parts a text; None if no such place is known.
-    So many characters as `size` are encoded at once. `threads` pay where that lets go of the interpreter's lock.
+    A piece has about `size` characters.
     """
 
-    ends_of: Callable[[str], Ints]
+    ends_of: Callable[[Iterable[str]], Iterator[Ints]]
     count: Callable[[str], int]
     sync: re.Pattern[str] | None
     size: int = SEGMENT
-    threads: bool = False
 
 
 def segments(text: str, sync: re.Pattern[str] | None, size: int = SEGMENT) -> Iterator[Span]:
@@ -51,19 +53,29 @@ def segments(text: str, sync: re.Pattern[str] | None, size: int = SEGMENT) -> It
 
 def token_ends(text: str, encoding: Encoding) -> array[int]:
     """Return where the tokens of a text end, never going back."""
-
-    def shifted(span: Span) -> Ints:
-        return encoding.ends_of(span.slice(text)) + np.int32(span.start)
-
-    pieces = segments(text, encoding.sync, encoding.size)
-    if not encoding.threads or len(text) <= 2 * encoding.size:
-        return _joined(map(shifted, pieces))
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return _joined(pool.map(shifted, pieces))
-
-
-def _joined(pieces: Iterator[Ints]) -> array[int]:
+    spans = list(segments(text, encoding.sync, encoding.size))
     ends = array("i")
-    for piece in pieces:
-        ends.frombytes(piece.tobytes())
+    for span, own in zip(spans, encoding.ends_of(span.slice(text) for span in spans), strict=True):
+        ends.frombytes((own + np.int32(span.start)).tobytes())
     return ends
+
+
+def in_threads(ends_of: Callable[[str], Ints]) -> Callable[[Iterable[str]], Iterator[Ints]]:
+    """Return what does with many pieces what `ends_of` does with one, on every core if it lets go of the lock."""
+
+    def each(pieces: Iterable[str]) -> Iterator[Ints]:
+        for group in grouped(pieces):
+            if len(group) == 1:
+                yield ends_of(group[0])
+                continue
+            with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+                yield from pool.map(ends_of, group)
+
+    return each
+
+
+def grouped(pieces: Iterable[str]) -> Iterator[list[str]]:
+    """Yield pieces in groups that are worth sharing among cores."""
+    rest = iter(pieces)
+    while group := list(islice(rest, _GROUP)):
+        yield group

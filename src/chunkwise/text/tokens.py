@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Words:
     @property
     def encoding(self) -> Encoding:
         """How it finds words in pieces of a text."""
-        return Encoding(_word_ends, self.count, AT_BLANKS)
+        return Encoding(partial(map, _word_ends), self.count, AT_BLANKS)
 
     def count(self, text: str) -> int:
         """Return the number of words in `text`."""
@@ -193,7 +193,7 @@ def _measured_custom(counter: Custom, text: str) -> TokenRuler:
             ends = np.linspace(0, len(piece), count(piece) + 1, dtype=np.int32)[1:]
         return ends
 
-    return token_ruler(text, Encoding(ends_of, count, sync=None))
+    return token_ruler(text, Encoding(partial(map, ends_of), count, sync=None))
 
 
 resolver(Tokenizer, tokenizer)
