@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from chunkwise.core.protocols import Encoder, Floats2d, Role, Tokenizer
 from chunkwise.core.retrievals import Retrieval, Scope
-from chunkwise.core.types import Hit, Query
+from chunkwise.core.types import Chunk, Hit, Query
 from chunkwise.evaluate.measures import Cutoff, TokenBudget, kept, n_tokens
 from chunkwise.retrieve.assemble import Ladder, Question, bought, scores
 from chunkwise.retrieve.search import candidates, spend
@@ -75,6 +75,7 @@ class Search:
     retrieval: Retrieval
     scope: Scope
     cutoffs: Sequence[Cutoff]
+    _counted: dict[tuple[str, str], int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __call__(self, query: Query) -> Answers:
         scope = replace(self.scope)  # it serves one question
@@ -85,16 +86,23 @@ class Search:
         ranked = candidates(
             self.retrieval, query.text, scope=scope, tokens=max(budgets, default=0), k=max(most, default=0)
         )
-        costs: dict[Tokenizer, list[int]] = {}  # each hit is counted once for all budgets
+        costs: dict[str, list[int]] = {}  # each hit is counted once for all budgets
         answers: dict[Cutoff, Sequence[Hit]] = {}
         for cutoff in self.cutoffs:
             if isinstance(cutoff, TokenBudget):
-                if cutoff.tokenizer not in costs:
-                    costs[cutoff.tokenizer] = [cutoff.cost(hit.chunk) for hit in ranked]
-                answers[cutoff] = _paid(ranked, costs[cutoff.tokenizer], cutoff.size)
+                name = cutoff.tokenizer.name
+                costs[name] = costs.get(name) or [self._cost(hit.chunk, cutoff) for hit in ranked]
+                answers[cutoff] = _paid(ranked, costs[name], cutoff.size)
             else:
                 answers[cutoff] = ranked[:cutoff]
         return answers
+
+    def _cost(self, chunk: Chunk, budget: TokenBudget) -> int:
+        """Return what a chunk costs, which many questions ask."""
+        key = chunk.id, budget.tokenizer.name
+        if key not in self._counted:
+            self._counted[key] = budget.cost(chunk)
+        return self._counted[key]
 
     def _widened(self, text: str, scope: Scope, cutoff: Cutoff) -> list[Hit]:
         if isinstance(cutoff, TokenBudget):
@@ -104,8 +112,10 @@ class Search:
 
 def _paid(ranked: Sequence[Hit], costs: Sequence[int], left: int) -> list[Hit]:
     """Return the hits that a budget pays for, the best first; one that no longer fits is passed over."""
-    paid = []
+    paid, least = [], min(costs, default=0)
     for hit, cost in zip(ranked, costs, strict=True):
+        if left < least:
+            break
         if cost <= left:
             left -= cost
             paid.append(hit)

@@ -44,7 +44,7 @@ class Mmr:
         if not hits:
             return []
         vectors = scope.store.vectors([hit.chunk.id for hit in hits])
-        worth = (1 - self.diversity) * np.array(scaled([hit.score for hit in hits]))
+        worth = (1 - self.diversity) * scaled([hit.score for hit in hits])
         nearest = np.zeros(len(hits))  # to any that is chosen; the first is chosen by its relevance alone
         left = np.ones(len(hits), np.bool_)
         chosen: list[Hit] = []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.core.errors import RecipeError, StoreError
 from chunkwise.core.protocols import Encoder, Filter, Retriever, Scored, Store
@@ -18,6 +19,7 @@ from chunkwise.stores.rows import n_levels
 from chunkwise.text.tokens import tokenizer as find_tokenizer
 
 Fusion: TypeAlias = Literal["convex", "rrf"]
+Floats: TypeAlias = NDArray[np.float64]
 
 # The share of the dense score. Source: 472 questions of Chroma's set and 1,380 of COVID-QA, MiniLM:
 # 0.3 to 0.5 are level, and both reciprocal rank fusion (k=60) and either leg alone are behind.
@@ -28,6 +30,9 @@ _DEPTH = 200
 
 # Source: Cormack et al. 2009, doi:10.1145/1571941.1572114; 60 as in the paper.
 _RRF = 60
+
+# The legs that a candidate came by: of the first, of the second, of both.
+_VIA = ((), ("vector",), ("lexical",), ("vector", "lexical"))
 
 # How many hits are ranked at least when a token budget, not a number, bounds the answer; and how few
 # tokens a hit is taken to have, so that a large budget can be filled.
@@ -78,37 +83,37 @@ class Hybrid:
     def __call__(self, query: str, k: int, *, scope: Scope) -> list[Hit]:
         depth = max(_DEPTH, 4 * k)
         vector = scope.encoder([query], role="query")[0]
-        legs = (
-            ("vector", scope.store.nearest(vector, depth, scope.where), self.alpha),
-            ("lexical", scope.store.matching(query, depth, scope.where), 1 - self.alpha),
-        )
-        chunks: dict[str, Chunk] = {}
-        scores: dict[str, float] = {}
-        found_by: dict[str, set[str]] = {}
-        for name, scored, weight in legs:
-            ids = [chunk.id for chunk, _ in scored]
-            if self.fusion == "convex":
-                worth = [weight * share for share in scaled([score for _, score in scored])]
-            else:
-                worth = [1 / (_RRF + rank) for rank in range(1, len(scored) + 1)]
-            chunks.update(zip(ids, (chunk for chunk, _ in scored), strict=True))
-            scores.update((id, scores.get(id, 0.0) + own) for id, own in zip(ids, worth, strict=True))
-            found_by[name] = set(ids)
-        best = sorted(
-            _highest(scores, k), key=lambda name: (-scores[name], chunks[name].document_id, chunks[name].body)
-        )[:k]
-        return [
-            Hit(chunks[id], scores[id], rank, tuple(name for name, ids in found_by.items() if id in ids))
-            for rank, id in enumerate(best, 1)
-        ]
+        dense = scope.store.nearest(vector, depth, scope.where)
+        lexical = scope.store.matching(query, depth, scope.where)
+        found = [chunk for chunk, _ in (*dense, *lexical)]
+        ids = [chunk.id for chunk in found]
+        chunks = dict(zip(ids, found, strict=True))
+        row_of = dict(zip(chunks, range(len(chunks)), strict=True))
+        rows = np.array([row_of[id] for id in ids], np.intp)
+        scores, via = np.zeros(len(chunks)), np.zeros(len(chunks), np.intp)
+        for leg, own, scored, weight in (
+            (1, rows[: len(dense)], dense, self.alpha),
+            (2, rows[len(dense) :], lexical, 1 - self.alpha),
+        ):
+            scores[own] += self._worth([score for _, score in scored], weight)
+            via[own] += leg
+        return _highest(list(chunks.values()), scores.tolist(), via.tolist(), k)
+
+    def _worth(self, scores: Sequence[float], weight: float) -> Floats:
+        """Return what the candidates of a leg, best first, have of their scores."""
+        if self.fusion == "rrf":
+            return 1 / np.arange(_RRF + 1, _RRF + 1 + len(scores))
+        return weight * scaled(scores)
 
 
-def _highest(scores: Mapping[str, float], k: int) -> list[str]:
-    """Return the names of the `k` highest scores, and of all that equal the last of them, in any order."""
-    if len(scores) <= k:
-        return list(scores)
-    last = np.partition(list(scores.values()), len(scores) - k)[len(scores) - k]
-    return [name for name, score in scores.items() if score >= last]
+def _highest(chunks: Sequence[Chunk], scores: Sequence[float], via: Sequence[int], k: int) -> list[Hit]:
+    """Return the `k` chunks of the highest scores; of equals, the first in document order."""
+    best = list(range(len(chunks)))
+    if len(chunks) > k:  # to sort the best alone is cheaper
+        least = sorted(scores)[-k]
+        best = [row for row in best if scores[row] >= least]
+    best.sort(key=lambda row: (-scores[row], chunks[row].document_id, chunks[row].body))
+    return [Hit(chunks[row], scores[row], rank, _VIA[via[row]]) for rank, row in enumerate(best[:k], 1)]
 
 
 def n_tokens(chunk: Chunk) -> int:
@@ -181,11 +186,11 @@ def ranked(hits: Iterable[Hit]) -> list[Hit]:
     return [Hit(hit.chunk, hit.score, rank, hit.via, hit.folded) for rank, hit in enumerate(hits, 1)]
 
 
-def scaled(scores: Sequence[float]) -> list[float]:
+def scaled(scores: Sequence[float]) -> Floats:
     """Return the scores, the lowest as 0 and the highest as 1."""
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
-    span = high - low
-    return [(score - low) / span if span else 1.0 for score in scores]
+    values = np.array(scores, np.float64)
+    span = np.ptp(values) if len(scores) else 0.0
+    return (values - values.min()) / span if span else np.ones_like(values)
 
 
 def check_levels(scope: Scope, step: object) -> None:

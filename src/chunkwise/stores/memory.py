@@ -190,6 +190,4 @@ class _Index:
             rows = rows[scores[rows] >= last - _NEAR_TIE * max(1.0, abs(last))]
         worth = rounded(scores[rows])
         order = np.lexsort((rows, -worth))[:k]
-        return [
-            (self.chunks[row], score) for row, score in zip(rows[order].tolist(), worth[order].tolist(), strict=True)
-        ]
+        return list(zip(map(self.chunks.__getitem__, rows[order].tolist()), worth[order].tolist(), strict=True))

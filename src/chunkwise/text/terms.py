@@ -69,15 +69,18 @@ def terms(text: str) -> list[str]:
     ['東京', '京都', '3.14', 'second']
     """
     plain = text if text.isascii() else unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
-    words = _WORD.findall(_CLITIC.sub(" ", plain))
-    kept = [word for word in words if word.casefold() not in STOP_WORDS] or words
-    return [form for word in kept for form in _forms(word)]
+    if "'" in plain or "\u2019" in plain:
+        plain = _CLITIC.sub(" ", plain)
+    words = _WORD.findall(plain)
+    # ASCII is asked first because it is quick to tell: a run of an unspaced script is none.
+    forms = [form for word in words for form in (_telling(word[:LONGEST]) if word.isascii() else _forms(word))]
+    return forms or [form for word in words for form in _spaced(word)]
 
 
 def _forms(word: str) -> tuple[str, ...]:
     if _RUN.match(word):
         return _bigrams(_CHARACTER.findall(word))
-    return _spaced(word[:LONGEST])
+    return _telling(word[:LONGEST])
 
 
 def _bigrams(characters: list[str]) -> tuple[str, ...]:
@@ -86,6 +89,11 @@ def _bigrams(characters: list[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 16)
+def _telling(word: str) -> tuple[str, ...]:
+    """Return the forms of a word; none of a stop word."""
+    return () if word.casefold() in STOP_WORDS else _spaced(word)
+
+
 def _spaced(word: str) -> tuple[str, ...]:
     if _HANGUL.match(word):
         return tuple(dict.fromkeys((word, *_bigrams(list(word)))))
