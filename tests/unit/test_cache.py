@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -59,18 +60,27 @@ def test_only_what_is_missing_is_embedded_and_vectors_are_the_encoders_own(file:
 
 
 def test_texts_of_every_kind_are_told_apart(file: Path) -> None:
-    texts = [*TEXTS, "a\ud801b", "a\ufffdb", "The cat sat on the mat. ", "\0", "\0\0"]
+    kinds = [*TEXTS, "a\ud801b", "a\ufffdb", "The cat sat on the mat. ", "\0", "\0\0"]
 
     class Numbering(Recording):
         def __call__(self, texts: Sequence[str], *, role: Role) -> Floats2d:
             self.calls.append((role, list(texts)))
-            return np.eye(len(texts), self.dim, dtype=np.float32)
+            return np.eye(len(kinds), self.dim, dtype=np.float32)[[kinds.index(text) for text in texts]]
 
     inner = Numbering()
     encode = Cached(inner, file)
-    assert np.array_equal(encode(texts, role="passage"), np.eye(len(texts), inner.dim))
-    assert np.array_equal(encode(texts, role="passage"), np.eye(len(texts), inner.dim))
-    assert [len(asked) for _, asked in inner.calls] == [len(texts)]
+    assert np.array_equal(encode(kinds, role="passage"), np.eye(len(kinds), inner.dim))
+    assert np.array_equal(encode(kinds, role="passage"), np.eye(len(kinds), inner.dim))
+    assert [len(asked) for _, asked in inner.calls] == [len(kinds)]
+
+
+def test_many_texts_are_embedded_in_groups_of_like_length(file: Path) -> None:
+    texts = [f"{i} " * (1 + 37 * i % 600) for i in range(600)]
+    inner = Recording()
+    assert np.array_equal(Cached(inner, file)(texts, role="passage"), HashingEncoder()(texts, role="passage"))
+    lengths = [[len(text) for text in asked] for _, asked in inner.calls]
+    assert len(lengths) > 1
+    assert all(max(one) <= min(other) for one, other in pairwise(lengths))
 
 
 def test_roles_names_and_versions_have_vectors_of_their_own(file: Path) -> None:

@@ -109,7 +109,8 @@ class Cached:
         with _opened(self.path) as connection:
             found = _find(connection, list(dict.fromkeys(keys)), self.path)
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-            for group in _groups(list(missing), _GROUP):
+            alike = sorted(missing, key=lambda key: len(missing[key]))  # an encoder fills up what is shorter
+            for group in _groups(alike, _GROUP):
                 vectors = self.encoder([missing[key] for key in group], role=role)
                 rows = dict(zip(group, vectors, strict=True))
                 _write(connection, rows, self.max_bytes)
