@@ -144,8 +144,8 @@ def tune(
 
     Raises: ChunkwiseError for fewer than two questions, and as `evaluate` does; RecipeError, EncodeError.
     """
-    run = _Run(list(documents), list(queries), setting or Setting.of(), encoder, search or Search(), progress)
-    return run.tuned()
+    with (setting or Setting.of()).keeping() as kept:
+        return _Run(list(documents), list(queries), kept, encoder, search or Search(), progress).tuned()
 
 
 def halves(queries: Sequence[Query], *, seed: int = 0) -> tuple[list[int], list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -103,6 +103,11 @@ class Update:
         self._notes += _failures(result.id, chunks) + _faults(result.id, chunks, self._encoder)
         self._waiting.append((result, fingerprint, chunks))
         self.n_waiting += len(chunks)
+
+    @property
+    def waiting(self) -> Iterator[Chunk]:
+        """The chunks of the documents that wait."""
+        return (chunk for _, _, chunks in self._waiting for chunk in chunks)
 
     def entries(self) -> list[Entry]:
         """Embed what waits, and hand it over."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from chunkwise import ChunkwiseError, Document, Evidence, Index, Query, RecipeError, Span
+from chunkwise import ChunkwiseError, Document, Evidence, Index, Query, RecipeError, Span, read_text
 from chunkwise.core.config import EVIDENCE, Config
 from chunkwise.core.types import Chunk
 from chunkwise.embed import custom_encoder
 from chunkwise.evaluate.answered import judge_by
 from chunkwise.evaluate.measures import Recall, kept, tokens
+from chunkwise.evaluate.results import Outcome
 from chunkwise.evaluating import Setting, answered, blamed, evaluate
+from chunkwise.measuring import Built
 from unit.hashing import HashingEncoder, hashed
 
 TOPICS = ("pumps", "valves", "seals", "lamps", "clocks", "kettles", "ladders", "mirrors")
@@ -124,6 +128,57 @@ def test_no_text_is_embedded_twice_whatever_the_configs(encoder: HashingEncoder,
     n_seen = len(encoder.seen)
     evaluate(DOCUMENTS, QUERIES, configs, setting=setting)
     assert len(encoder.seen) == n_seen
+
+
+def test_without_a_cache_no_text_is_embedded_twice_either_and_nothing_is_left(
+    encoder: HashingEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    configs = [config(), config("recursive(size=41)"), config("sentences(size=40)")]
+    found = evaluate(DOCUMENTS, QUERIES, configs, setting=SETTING)
+    assert len(encoder.seen) == len(set(encoder.seen))
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))  # then each config embeds by itself
+    again = evaluate(DOCUMENTS, QUERIES, configs, setting=SETTING)
+    assert len(encoder.seen) > len(set(encoder.seen))
+    assert [one.scores for one in again.outcomes] == [one.scores for one in found.outcomes]
+
+
+def test_equal_cuts_are_asked_once_and_keep_what_is_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    outcome_of = Built.outcome
+
+    def counted(self: Built, of: Config, *rest: Any) -> Outcome:
+        asked.append(of.label)
+        return outcome_of(self, of, *rest)
+
+    monkeypatch.setattr(Built, "outcome", counted)
+    plain, headed, other = config(), config(f"{CUT} | context(headings=True)"), config("recursive(size=30)")
+    assembled = replace(headed, evidence="assemble")
+    found = evaluate(DOCUMENTS, QUERIES, [plain, headed, other, assembled], setting=SETTING).outcomes
+    assert asked == [plain.label, assembled.label, other.label]  # plain text has no headings
+    assert [one.config.recipe for one in found] == [plain.recipe, headed.recipe, other.recipe, headed.recipe]
+    assert found[0].scores == found[1].scores != found[2].scores
+    assert found[0].found == found[1].found
+    assert found[0].costs.embedded == found[1].costs.embedded
+    assert found[0].costs.cutting.seconds != found[1].costs.cutting.seconds
+
+
+def test_chunks_of_equal_text_that_say_more_are_another_index() -> None:
+    head = "# About\n\n"
+    titled = [read_text(head + one.text, id=one.id, clean="none") for one in DOCUMENTS]
+    recipes = ("structural(size=60)", "structural(size=60) | context(headings=True)")
+    found = evaluate(
+        titled, [moved(query, len(head)) for query in QUERIES], list(map(config, recipes)), setting=SETTING
+    )
+    plain, headed = found.outcomes
+    assert plain.costs.embedded < headed.costs.embedded
+
+
+def moved(query: Query, by: int) -> Query:
+    ((evidence,),) = query.evidence
+    span = Span(evidence.span.start + by, evidence.span.end + by)
+    return replace(query, evidence=((replace(evidence, span=span),),))
 
 
 def test_what_stands_in_for_embedding_is_all_that_embeds(encoder: HashingEncoder) -> None:

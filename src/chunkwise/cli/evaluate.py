@@ -128,12 +128,13 @@ def evaluate(
     configs += _configs(base, cuts, retrieve or ("hybrid()",), evidence or ("chunks",))
     corpus = corpus_of(paths, glob, password, limit, clean, but=queries)
     texts, asked = corpus.documents, read_queries(queries, corpus)
-    with progress("evaluating") as show:
-        found = measure(texts, asked, configs, setting=setting, progress=show)
+    with setting.keeping() as kept:
+        with progress("evaluating") as show:
+            found = measure(texts, asked, configs, setting=kept, progress=show)
+        if blame != "none":
+            named = [found.comparison.choice] if blame == "chosen" else [one.config.label for one in found.outcomes]
+            found = blamed(found, texts, named, setting=kept)
     found = replace(found, repeat=repeated())
-    if blame != "none":
-        named = [found.comparison.choice] if blame == "chosen" else [one.config.label for one in found.outcomes]
-        found = blamed(found, texts, named, setting=setting)
     if answers or llm or given or judge or labels:
         told = Answering(llm, given, judge, labels)
         found = told.judged(found, texts)

@@ -96,16 +96,16 @@ def tune(
     setting = replace(Setting.of(tokens, tokenizer=tokenizer or ""), cache=kept_at(cache, no_cache))
     corpus = corpus_of(paths, glob, password, limit, clean, but=queries)
     asked = _questions(queries, corpus, seed)
-    with progress("tuning") as show:
-        tuned = search(corpus.documents, asked, setting=setting, encoder=encoder or "", search=wanted, progress=show)
-    _print(tuned)
-    write_config(replace(tuned.chosen, clean=clean or ""), output, notes=_notes(tuned, asked))
-    say(f"{output}: what was chosen; chunkwise index and chunkwise search go by it")
-    if json is not None or report is not None:
+    with setting.keeping() as kept:
+        with progress("tuning") as show:
+            tuned = search(corpus.documents, asked, setting=kept, encoder=encoder or "", search=wanted, progress=show)
+        _print(tuned)
+        write_config(replace(tuned.chosen, clean=clean or ""), output, notes=_notes(tuned, asked))
+        say(f"{output}: what was chosen; chunkwise index and chunkwise search go by it")
         confirmed = replace(tuned.confirmed, repeat=repeated())
         if report is not None:
-            confirmed = blamed(confirmed, corpus.documents, [tuned.chosen.label, tuned.plain.label], setting=setting)
-        write_results(confirmed, corpus.documents, json, report)
+            confirmed = blamed(confirmed, corpus.documents, [tuned.chosen.label, tuned.plain.label], setting=kept)
+    write_results(confirmed, corpus.documents, json, report)
 
 
 def _questions(file: Path | None, corpus: Corpus, seed: int) -> Sequence[Query]:
