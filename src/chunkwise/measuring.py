@@ -50,7 +50,7 @@ class Setting:
     """What all configs of an evaluation have in common.
 
     `embed` stands in for how an index embeds its chunks, if it is given: see chunkwise.evaluate.screening. `cache` is
-    the file that keeps vectors, None for none.
+    the file that keeps vectors; with None they are in a folder for temporary files while they are needed.
     """
 
     budget: TokenBudget
