@@ -79,7 +79,10 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A recipe that was screened: what it seemed to find, on how many questions."""
+    """A recipe that was screened: what it seemed to find, on how many questions.
+
+    `same_as` is a recipe before it that cuts these documents alike, if there is one: on plain text, without headings.
+    """
 
     recipe: str
     stage: str
@@ -87,6 +90,7 @@ class Trial:
     n_questions: int
     vectors: int
     seconds: float
+    same_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +235,7 @@ class _Run:
         cuts = {cut.recipe: cut for cut in coarse(self.search.strategies, self._most)}
         self._try("coarse", cuts, queries)
         for _ in range(_BEST):
-            ranked = [self.tried[recipe] for recipe in cuts if recipe in self.tried]
+            ranked = [self.tried[recipe] for recipe in cuts if recipe in self._distinct]
             ranked.sort(key=lambda outcome: -_mean(outcome, self._metric))
             near = {
                 one.recipe: one for outcome in ranked[:_BEST] for one in around(cuts[outcome.config.recipe], self._most)
@@ -278,9 +282,10 @@ class _Run:
             for encoder, embed in self._surrogates
         ]
         outcome = _mean_of([one.outcomes[0] for one in found])
+        same_as = next((name for name in self._distinct if self.tried[name].is_like(outcome)), "")
         self.tried[recipe] = outcome
         recall, n = _mean(outcome, self._metric), len(queries)
-        self.trials.append(Trial(recipe, stage, recall, n, outcome.costs.vectors, time.monotonic() - began))
+        self.trials.append(Trial(recipe, stage, recall, n, outcome.costs.vectors, time.monotonic() - began, same_as))
         return outcome
 
     def _moves(self, queries: Sequence[Query]) -> Iterator[Move]:
@@ -330,11 +335,16 @@ class _Run:
     def _finalists(self, start: str) -> list[str]:
         """Return what to embed beside the start: what is given, the cheapest that is near the best, the best ones."""
         compared = compare(
-            {recipe: outcome.scores[self._metric] for recipe, outcome in self.tried.items()},
-            costs={recipe: outcome.costs for recipe, outcome in self.tried.items()},
+            {recipe: self.tried[recipe].scores[self._metric] for recipe in self._distinct},
+            costs={recipe: self.tried[recipe].costs for recipe in self._distinct},
         )
         order = dict.fromkeys([*self.search.recipes, compared.choice, *compared.names])
         return [recipe for recipe in order if recipe != start]
+
+    @property
+    def _distinct(self) -> list[str]:
+        """The recipes that were tried, without those that cut as one before them."""
+        return [trial.recipe for trial in self.trials if not trial.same_as]
 
     @property
     def _metric(self) -> str:

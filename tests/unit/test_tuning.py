@@ -115,6 +115,30 @@ def test_the_space_is_walked_from_coarse_to_fine(tuned: Tuned) -> None:
     assert len({trial.recipe for trial in tuned.trials}) == len(tuned.trials)
 
 
+def test_of_recipes_that_cut_alike_one_is_embedded(tuned: Tuned) -> None:
+    alike = {trial.recipe: trial.same_as for trial in tuned.trials if trial.same_as}
+    pair = {"recursive(size=64)", "recursive(size=64) | context(headings=True)"}  # plain text has no headings
+    assert {(recipe, first) for recipe, first in alike.items() if {recipe, first} == pair}
+    order = [trial.recipe for trial in tuned.trials]
+    by_recipe = {trial.recipe: trial for trial in tuned.trials}
+    for recipe, first in alike.items():
+        assert order.index(first) < order.index(recipe)
+        assert first not in alike
+        assert (by_recipe[recipe].recall, by_recipe[recipe].vectors) == (
+            by_recipe[first].recall,
+            by_recipe[first].vectors,
+        )
+    assert not alike.keys() & {outcome.config.recipe for outcome in tuned.choosing.outcomes}
+
+
+def test_a_recipe_that_is_given_is_embedded_though_another_cuts_alike() -> None:
+    given = ("structural(size=200)",)  # as what one starts from, of plain text
+    search = Search(recipes=given, passes=4, strategies=("recursive",), evidence=("chunks",))
+    found = tune(HOUSES, QUESTIONS, setting=SETTING, encoder="static", search=search)
+    assert {trial.same_as for trial in found.trials if trial.recipe in given} == {DEFAULT_RECIPE}
+    assert {*given} <= {outcome.config.recipe for outcome in found.choosing.outcomes}
+
+
 def test_without_time_or_passes_what_one_starts_from_is_measured_all_the_same() -> None:
     search = Search(seconds=0.0, passes=1.0, strategies=("recursive",), evidence=("chunks",))
     found = tune(HOUSES, QUESTIONS, setting=SETTING, encoder="static", search=search)

@@ -131,12 +131,15 @@ def _print(tuned: Tuned) -> None:
     from chunkwise.evaluate.tables import aligned
 
     say(measured(tuned.confirmed))
-    trials = sorted(tuned.trials, key=lambda trial: -trial.recall)
+    trials = sorted((one for one in tuned.trials if not one.same_as), key=lambda trial: -trial.recall)
+    n_alike = len(tuned.trials) - len(trials)
+    alike = f", {n_alike} of which do here as another does" if n_alike else ""
+    screened = f"{counted(len(tuned.trials), 'recipe')}{alike}, screened by {trials[0].n_questions}"
     shown = [(f"{100 * one.recall:.1f}", f"{one.vectors:,}", one.recipe) for one in trials[:_MOST_TRIALS]]
     left = f", {tuned.n_left} not for want of time or passes" if tuned.n_left else ""
     print_text(
-        f"{counted(len(trials), 'recipe')} screened by {trials[0].n_questions} of the questions to choose by{left}; "
-        f"the best of them:\n{aligned([('recall', 'vectors', 'recipe'), *shown], left=(2,))}"
+        f"{screened} of the questions to choose by{left}; the best of them:\n"
+        f"{aligned([('recall', 'vectors', 'recipe'), *shown], left=(2,))}"
     )
     for move in tuned.moves:
         won = f"{100 * move.won.mean:+.1f} [{100 * move.won.low:+.1f}, {100 * move.won.high:+.1f}]"

@@ -45,6 +45,11 @@ class Outcome:
     answers: Judged | None = None
     notes: tuple[str, ...] = ()
 
+    def is_like(self, other: Outcome) -> bool:
+        """Whether both embedded as much and found the same places: these questions can't tell them apart."""
+        costs = [(one.costs.vectors, one.costs.embedded) for one in (self, other)]
+        return costs[0] == costs[1] and self.found == other.found
+
     def hits(self, texts: Mapping[str, str]) -> list[list[Hit]]:
         """Return what was found as hits again, with their texts, given those of the documents by their ids."""
         return [
