@@ -84,7 +84,7 @@ def test_a_config_is_tuned_written_measured_and_gone_by(docs: Path) -> None:
 
 
 def test_tuning_drafts_questions_where_none_are_given_and_says_so(docs: Path) -> None:
-    searched = ("--strategy", "recursive", "--time", "1s", "--encoder", "static", "--no-cache")
+    searched = ("--strategy", "recursive", "--time", "0.001s", "--encoder", "static", "--no-cache")
     out, err = run("tune", docs, *searched, "-o", docs.parent / "drafted.toml")
     assert "no questions are given" in err
     assert "of the questions are synthetic" in err
