@@ -90,7 +90,7 @@ def _measured(
             built = built or cut.built(queries, setting)
             known[same] = built.outcome(config, queries, setting)
         costs = replace(known[same].costs, cutting=cut.cutting)
-        yield replace(known[same], config=config, costs=costs, notes=cut.notes)
+        yield replace(known[same], config=config, costs=costs, notes=cut.notes, cut=cut.key)
 
 
 def blamed(

@@ -282,7 +282,7 @@ class _Run:
             for encoder, embed in self._surrogates
         ]
         outcome = _mean_of([one.outcomes[0] for one in found])
-        same_as = next((name for name in self._distinct if self.tried[name].is_like(outcome)), "")
+        same_as = next((name for name in self._distinct if self.tried[name].cut == outcome.cut), "")
         self.tried[recipe] = outcome
         recall, n = _mean(outcome, self._metric), len(queries)
         self.trials.append(Trial(recipe, stage, recall, n, outcome.costs.vectors, time.monotonic() - began, same_as))

@@ -33,7 +33,8 @@ class Outcome:
     """What one config did for every question, in their order.
 
     `scores` are those of each metric, by its `repr`. `curve` is the recall at budgets of tokens. `found` are the hits
-    that the budget of the evaluation pays for, best first. `blame` and `answers` are None where not asked for.
+    that the budget of the evaluation pays for, best first. `blame` and `answers` are None where not asked for. `cut` is
+    the same for configs that cut and embed these documents alike; it is of this run, and not written into files.
     """
 
     config: Config
@@ -44,11 +45,7 @@ class Outcome:
     blame: Blame | None = None
     answers: Judged | None = None
     notes: tuple[str, ...] = ()
-
-    def is_like(self, other: Outcome) -> bool:
-        """Whether both embedded as much and found the same places: these questions can't tell them apart."""
-        costs = [(one.costs.vectors, one.costs.embedded) for one in (self, other)]
-        return costs[0] == costs[1] and self.found == other.found
+    cut: str = field(default="", compare=False)
 
     def hits(self, texts: Mapping[str, str]) -> list[list[Hit]]:
         """Return what was found as hits again, with their texts, given those of the documents by their ids."""
